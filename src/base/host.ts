@@ -1,0 +1,39 @@
+/**
+ * Host names as Istio matches them: exact, or a leading wildcard (`*`, `*.example.com`).
+ * @see istio/istio pkg/config/host/name.go
+ */
+export type Hostname = string;
+
+export function isWildcardHost(host: Hostname): boolean {
+  return host.startsWith('*');
+}
+
+/** Whether two names, either of which may be a wildcard, can denote a common host. */
+export function hostsOverlap(a: Hostname, b: Hostname): boolean {
+  const wildA = isWildcardHost(a);
+  const wildB = isWildcardHost(b);
+  if (wildA && wildB) {
+    const [short, long] = a.length < b.length ? [a, b] : [b, a];
+    return long.endsWith(short.slice(1));
+  }
+  if (wildA) return b.endsWith(a.slice(1)) && b.length >= a.length - 1;
+  if (wildB) return a.endsWith(b.slice(1)) && a.length >= b.length - 1;
+  return a === b;
+}
+
+/** Whether every host that `inner` denotes is also denoted by `outer`. */
+export function isSubsetOfHost(inner: Hostname, outer: Hostname): boolean {
+  if (!isWildcardHost(outer)) return inner === outer;
+  const suffix = outer.slice(1);
+  if (!isWildcardHost(inner)) return inner.endsWith(suffix);
+  return inner.length >= outer.length && inner.slice(1).endsWith(suffix);
+}
+
+/** Orders names from the most to the least specific: exact before wildcard, longer before shorter, then by letters. */
+export function compareHosts(a: Hostname, b: Hostname): number {
+  const wildA = isWildcardHost(a);
+  const wildB = isWildcardHost(b);
+  if (wildA !== wildB) return wildA ? 1 : -1;
+  if (a.length !== b.length) return b.length - a.length;
+  return a < b ? -1 : a > b ? 1 : 0;
+}

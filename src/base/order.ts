@@ -1,0 +1,4 @@
+/** Orders strings by their UTF-16 code units, the same in every locale. */
+export function compareStrings(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
