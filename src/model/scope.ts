@@ -1,0 +1,75 @@
+import type { Hostname } from '../base/host.ts';
+import type { Labels } from '../base/labels.ts';
+import type { IstioEgressListener, Sidecar, VirtualService } from '#generated/config/specs.ts';
+import type { Config, ConfigKey } from '../config/config.ts';
+import type { Locality } from './endpoint.ts';
+import type { Capabilities, InterceptionMode, ProxyType } from './proxy.ts';
+import type { Service } from './service.ts';
+
+/** Which of a proxy's IPs come first decides its wildcard and loopback addresses. */
+export type IpFamilies = 'IPv4' | 'IPv6' | 'dual-IPv4' | 'dual-IPv6';
+
+/** A service port that the proxy's own workload serves. */
+export interface TargetRef {
+  readonly serviceId: string;
+  readonly port: number;
+  readonly targetPort: number;
+}
+
+/**
+ * All that the *sets* of resources of a proxy depend on; equal proxies share one. Interned: compare by identity, or by `key`.
+ * What a single *resource* may depend on is a narrower view, made from this by the derivation of that resource.
+ */
+export interface ProxyScope {
+  readonly key: string;
+  readonly type: ProxyType;
+  readonly namespace: string;
+  readonly dnsDomain: string;
+  readonly labels: Labels;
+  readonly serviceAccount: string;
+  /** The Sidecar object that applies, or empty. */
+  readonly sidecar: ConfigKey | '';
+  readonly interceptionMode: InterceptionMode;
+  readonly capabilities: Capabilities;
+  readonly ipFamilies: IpFamilies;
+  /** The proxy's own IPs; empty where no resource of its sets depends on them. */
+  readonly ips: readonly string[];
+  readonly network: string;
+  readonly clusterId: string;
+  readonly locality: Locality | undefined;
+  /** Of the proxy's own workload, in the order of services, then ports. */
+  readonly targets: readonly TargetRef[];
+  /** Node metadata that translation reads (`MESH_ID`, `PROXY_CONFIG`, `HTTP_PROXY_PORT`, `UNPRIVILEGED_POD`, …), normalised. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** One egress listener of a Sidecar (or the one that every proxy without a Sidecar has) and what it imports. */
+export interface EgressListener {
+  /** Absent for the implicit listener that imports all. */
+  readonly listener?: IstioEgressListener;
+  /** The listener names a port, so only that port of each service is imported. */
+  readonly matchPort: boolean;
+  /** In istiod's order: exported to the namespace, then public; each oldest first. */
+  readonly services: readonly Service[];
+  /** Resolved (FQDN hosts, delegates merged), in order of precedence. */
+  readonly virtualServices: readonly Config<VirtualService>[];
+  /** Service hostname → key of the VirtualService whose host matches it most specifically. */
+  readonly mostSpecificVirtualService: ReadonlyMap<Hostname, ConfigKey>;
+}
+
+/**
+ * What proxies of a namespace under one Sidecar object see.
+ * @see istio/istio pilot/pkg/model/sidecar.go `SidecarScope`
+ */
+export interface SidecarScope {
+  readonly namespace: string;
+  readonly sidecar?: Config<Sidecar>;
+  readonly egress: readonly EgressListener[];
+  /** Union over the egress listeners, one per hostname, ports merged. */
+  readonly services: readonly Service[];
+  readonly servicesByHostname: ReadonlyMap<Hostname, Service>;
+  readonly outboundTrafficPolicy: {
+    readonly mode: 'ALLOW_ANY' | 'REGISTRY_ONLY' | 'ALLOW_ANY_DYNAMIC';
+    readonly egressProxy?: { readonly host?: string; readonly subset?: string; readonly port?: { readonly number?: number } };
+  };
+}

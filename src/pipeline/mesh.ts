@@ -1,0 +1,76 @@
+import type { Hostname } from '../base/host.ts';
+import type { DestinationRule, MeshConfig, MeshNetworks, PeerAuthentication, VirtualService } from '#generated/config/specs.ts';
+import type { Config, ConfigKey } from '../config/config.ts';
+import type { Derived, Index, Input } from '../derive/graph.ts';
+import type { Endpoint } from '../model/endpoint.ts';
+import type { Proxy } from '../model/proxy.ts';
+import type { ProxyScope, SidecarScope } from '../model/scope.ts';
+import type { Service, ServiceTarget } from '../model/service.ts';
+
+/** Key of derivations that exist once. */
+export const ONE = '';
+
+/** A namespace and a hostname in one key: `namespace/hostname`. */
+export type NamespacedHost = string;
+
+export function namespacedHost(namespace: string, hostname: Hostname): NamespacedHost {
+  return `${namespace}/${hostname}`;
+}
+
+/** A merged DestinationRule and the objects that it was merged from. */
+export interface ConsolidatedDestinationRule {
+  /** `spec.host` is resolved; subsets and policies of all rules for the host are merged. Its location is the first rule's. */
+  readonly rule: Config<DestinationRule>;
+  readonly from: readonly ConfigKey[];
+}
+
+export type MutualTlsMode = 'UNSET' | 'DISABLE' | 'PERMISSIVE' | 'STRICT';
+
+/**
+ * The derivations that all resource types build on: configuration to services, endpoints, policies and scopes.
+ * Every member is read through `get`, which records the dependency.
+ */
+export interface Mesh {
+  readonly configs: Input<ConfigKey, Config>;
+  readonly byKind: Index<string, ConfigKey>;
+  /** Keyed by `Kind/namespace`. */
+  readonly byKindNamespace: Index<string, ConfigKey>;
+  /**
+   * One field of the effective MeshConfig (defaults filled in), compared by value: `facet('connectTimeout')`.
+   * Read single facets, never the whole.
+   */
+  facet<K extends keyof MeshConfig>(name: K): MeshConfig[K];
+  readonly networks: Derived<'', MeshNetworks>;
+
+  /** All services of a hostname in every namespace, oldest first. */
+  readonly servicesOfHost: Derived<Hostname, readonly Service[]>;
+  /** The service of a hostname in one namespace (the oldest; a Kubernetes Service before a ServiceEntry). */
+  readonly service: Derived<NamespacedHost, Service | undefined>;
+  readonly serviceById: Derived<string, Service | undefined>;
+  /** Services that a namespace may see: those exported to it alone first, then public ones; each oldest first. */
+  readonly visibleServices: Derived<string, readonly Service[]>;
+  /** Endpoints of a hostname in a namespace, over all its ports and all objects that define it. */
+  readonly endpoints: Derived<NamespacedHost, readonly Endpoint[]>;
+  /** SANs to expect from the servers of a service: its own and its endpoints' accounts, with trust domain aliases; sorted. */
+  readonly serviceAccounts: Derived<NamespacedHost, readonly string[]>;
+
+  /** VirtualService with hosts, gateways and destinations resolved and delegates merged; undefined for delegates themselves. */
+  readonly virtualService: Derived<ConfigKey, Config<VirtualService> | undefined>;
+  /** Key `namespace|gateway` (`mesh`, or `namespace/name`): visible to the namespace, in order of precedence. */
+  readonly virtualServicesForGateway: Derived<string, readonly Config<VirtualService>[]>;
+  /** Key `clientNamespace|serviceNamespace/hostname`: rules that may apply, those with a workload selector first. */
+  readonly destinationRules: Derived<string, readonly ConsolidatedDestinationRule[]>;
+  /** The rule that applies to traffic of a proxy to a service; a workload selector counts only outbound and in its own namespace. */
+  destinationRule(scope: ProxyScope, service: Service, direction: 'inbound' | 'outbound'): ConsolidatedDestinationRule | undefined;
+
+  /** PeerAuthentications of a namespace (empty: the root namespace's), oldest first. */
+  readonly peerAuthentications: Derived<string, readonly Config<PeerAuthentication>[]>;
+
+  readonly proxies: Input<string, Proxy>;
+  /** The scope of a connected proxy. */
+  readonly scopeOf: Derived<string, ProxyScope | undefined>;
+  /** Key: `ProxyScope`. */
+  readonly sidecarScope: Derived<ProxyScope, SidecarScope>;
+  /** Key: `ProxyScope`. What the proxy's own workload serves. */
+  readonly targets: Derived<ProxyScope, readonly ServiceTarget[]>;
+}
