@@ -1,0 +1,98 @@
+/** Names one cell of a family: a string, or an interned frozen object, compared by identity. */
+export type Key = string | object;
+
+export interface GraphOptions {
+  /**
+   * Recompute every reused cell and compare: a difference throws an error with the cell's name. It finds derivations that
+   * read something beside the graph. Slow, for tests.
+   */
+  readonly paranoid?: boolean;
+  /**
+   * Told of each run of a derivation: `(name, key)`; of a collection: `(name, item)` for each item that is read and
+   * `(name + '.items', key)` for each listing. Not told of the runs that paranoid mode adds.
+   */
+  readonly onCompute?: (derivation: string, key: Key) => void;
+}
+
+/** How two values of a cell are compared; cells that read an equal value stay as they are. `Object.is` unless given. */
+export interface CellOptions<V> {
+  readonly equals?: (a: V, b: V) => boolean;
+}
+
+/** Values from outside. Set only in `Graph.batch`. */
+export interface Input<K extends Key, V> {
+  readonly name: string;
+  get(key: K): V | undefined;
+  /**
+   * @param value undefined deletes
+   * @throws outside of a batch, and in a derivation
+   */
+  set(key: K, value: V | undefined): void;
+  /**
+   * The keys grouped by what `buckets`, a pure function, says of each value. A key may stand in no bucket, or in several.
+   */
+  index<B extends Key>(name: string, buckets: (value: V, key: K) => Iterable<B>): Index<B, K>;
+  /** All keys that have a value, sorted. A reader depends on the set of keys, not on the values. */
+  keys(): readonly K[];
+}
+
+export interface Index<B extends Key, K extends Key> {
+  readonly name: string;
+  /**
+   * The keys in `bucket`, sorted. A reader depends on this bucket's membership only: the array stays the same one while it
+   * is unchanged.
+   */
+  get(bucket: B): readonly K[];
+}
+
+/** A function of the graph, memoised per key. */
+export interface Derived<K extends Key, V> {
+  readonly name: string;
+  /** @throws what the derivation threw, until something that it read changes */
+  get(key: K): V;
+}
+
+export interface CollectionSpec<K extends Key, I extends Key, V> {
+  /** The items of `key`, in any order; one that comes twice counts once. */
+  readonly items: (key: K) => Iterable<I>;
+  /** The value of one item; undefined leaves it out. */
+  readonly value: (item: I, key: K) => V | undefined;
+  readonly equals?: (a: V, b: V) => boolean;
+}
+
+/** A map per key of which only the items are read again whose dependencies changed. */
+export interface Collection<K extends Key, I extends Key, V> {
+  readonly name: string;
+  /** The reader depends on the whole view. */
+  get(key: K): CollectionView<I, V>;
+  /** The reader depends on this one item. */
+  item(key: K, item: I): V | undefined;
+}
+
+/**
+ * The map of one key: the same object for as long as it is watched, and live. Its methods read the graph, so a derivation
+ * that calls them depends on the view however it came by it.
+ */
+export interface CollectionView<I extends Key, V> {
+  /** Grows when the content changes, and only then. */
+  readonly revision: number;
+  readonly size: number;
+  get(item: I): V | undefined;
+  has(item: I): boolean;
+  /** In order of items. */
+  entries(): Iterable<readonly [I, V]>;
+  /** What changed after `revision`; undefined when that is too long ago (the reader then compares all). */
+  changesSince(revision: number): CollectionChanges<I, V> | undefined;
+}
+
+export interface CollectionChanges<I extends Key, V> {
+  readonly changed: ReadonlyMap<I, V>;
+  readonly removed: readonly I[];
+}
+
+/** Keeps a cell, and all that it reads, alive and fresh. */
+export interface Watch<V> {
+  /** @throws what the derivation threw */
+  readonly value: V;
+  stop(): void;
+}
