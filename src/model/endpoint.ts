@@ -12,7 +12,8 @@ export function parseLocality(text: string): Locality {
   return { region, zone, subZone };
 }
 
-export type HealthStatus = 'Healthy' | 'UnHealthy' | 'Draining' | 'Terminating';
+/** `Unknown` where nothing watches it: the endpoints of ServiceEntries, which are used like healthy ones. */
+export type HealthStatus = 'Unknown' | 'Healthy' | 'UnHealthy' | 'Draining' | 'Terminating';
 
 /**
  * One address of a service on one port.
