@@ -37,3 +37,24 @@ export function compareHosts(a: Hostname, b: Hostname): number {
   if (a.length !== b.length) return b.length - a.length;
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+/**
+ * The value of the most specific pattern that covers `host`: the exact one, else the longest wildcard.
+ * A wildcard `host` is covered only by a wildcard that is at least as wide.
+ * @see istio/istio pilot/pkg/model/context.go `MostSpecificHostMatch`
+ */
+export function mostSpecificMatch<V>(
+  host: Hostname,
+  exact: ReadonlyMap<Hostname, V>,
+  wildcards: ReadonlyMap<Hostname, V>,
+): V | undefined {
+  if (!isWildcardHost(host)) {
+    const value = exact.get(host);
+    if (value !== undefined) return value;
+  }
+  let best: Hostname | undefined;
+  for (const pattern of wildcards.keys()) {
+    if (isSubsetOfHost(host, pattern) && (best === undefined || compareHosts(pattern, best) < 0)) best = pattern;
+  }
+  return best === undefined ? undefined : wildcards.get(best);
+}

@@ -1,6 +1,6 @@
+import type { IstioEgressListener, Sidecar } from '#generated/config/specs.ts';
 import type { Hostname } from '../base/host.ts';
 import type { Labels } from '../base/labels.ts';
-import type { IstioEgressListener, Sidecar, VirtualService } from '#generated/config/specs.ts';
 import type { Config, ConfigKey } from '../config/config.ts';
 import type { Locality } from './endpoint.ts';
 import type { Capabilities, InterceptionMode, ProxyType } from './proxy.ts';
@@ -43,6 +43,31 @@ export interface ProxyScope {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * What selection needs to know of a VirtualService. The object itself is read by `key` (`mesh.virtualService.get(key)`) only where
+ * its routes are translated, so that a changed weight or match touches no scope, no listener without its tcp or tls routes,
+ * and no other virtual host.
+ */
+export interface VirtualServiceHead {
+  readonly key: ConfigKey;
+  readonly namespace: string;
+  readonly name: string;
+  readonly creationTime: number;
+  /** FQDN or wildcard. */
+  readonly hosts: readonly Hostname[];
+  /** `mesh`, or `namespace/name`; never empty. */
+  readonly gateways: readonly string[];
+  readonly hasHttp: boolean;
+  readonly hasTls: boolean;
+  readonly hasTcp: boolean;
+  /** Some match of it names source labels. */
+  readonly hasSourceLabels: boolean;
+  /** Made from a Gateway API route: hosts are matched by subset. */
+  readonly gatewaySemantics: boolean;
+  /** Destination hosts with their ports, sorted; port 0 means all. Pairs are `[host, ports]`. */
+  readonly destinations: readonly (readonly [Hostname, readonly number[]])[];
+}
+
 /** One egress listener of a Sidecar (or the one that every proxy without a Sidecar has) and what it imports. */
 export interface EgressListener {
   /** Absent for the implicit listener that imports all. */
@@ -51,8 +76,8 @@ export interface EgressListener {
   readonly matchPort: boolean;
   /** In istiod's order: exported to the namespace, then public; each oldest first. */
   readonly services: readonly Service[];
-  /** Resolved (FQDN hosts, delegates merged), in order of precedence. */
-  readonly virtualServices: readonly Config<VirtualService>[];
+  /** In order of precedence. */
+  readonly virtualServices: readonly VirtualServiceHead[];
   /** Service hostname → key of the VirtualService whose host matches it most specifically. */
   readonly mostSpecificVirtualService: ReadonlyMap<Hostname, ConfigKey>;
 }
@@ -70,6 +95,10 @@ export interface SidecarScope {
   readonly servicesByHostname: ReadonlyMap<Hostname, Service>;
   readonly outboundTrafficPolicy: {
     readonly mode: 'ALLOW_ANY' | 'REGISTRY_ONLY' | 'ALLOW_ANY_DYNAMIC';
-    readonly egressProxy?: { readonly host?: string; readonly subset?: string; readonly port?: { readonly number?: number } };
+    readonly egressProxy?: {
+      readonly host?: string;
+      readonly subset?: string;
+      readonly port?: { readonly number?: number };
+    };
   };
 }

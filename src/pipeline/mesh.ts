@@ -1,10 +1,11 @@
+import type { MeshConfig, MeshNetworks, PeerAuthentication, VirtualService } from '#generated/config/specs.ts';
 import type { Hostname } from '../base/host.ts';
-import type { DestinationRule, MeshConfig, MeshNetworks, PeerAuthentication, VirtualService } from '#generated/config/specs.ts';
 import type { Config, ConfigKey } from '../config/config.ts';
 import type { Derived, Index, Input } from '../derive/graph.ts';
+import type { ConsolidatedDestinationRule } from '../model/destination-rule.ts';
 import type { Endpoint } from '../model/endpoint.ts';
 import type { Proxy } from '../model/proxy.ts';
-import type { ProxyScope, SidecarScope } from '../model/scope.ts';
+import type { ProxyScope, SidecarScope, VirtualServiceHead } from '../model/scope.ts';
 import type { Service, ServiceTarget } from '../model/service.ts';
 
 /** Key of derivations that exist once. */
@@ -15,13 +16,6 @@ export type NamespacedHost = string;
 
 export function namespacedHost(namespace: string, hostname: Hostname): NamespacedHost {
   return `${namespace}/${hostname}`;
-}
-
-/** A merged DestinationRule and the objects that it was merged from. */
-export interface ConsolidatedDestinationRule {
-  /** `spec.host` is resolved; subsets and policies of all rules for the host are merged. Its location is the first rule's. */
-  readonly rule: Config<DestinationRule>;
-  readonly from: readonly ConfigKey[];
 }
 
 export type MutualTlsMode = 'UNSET' | 'DISABLE' | 'PERMISSIVE' | 'STRICT';
@@ -57,11 +51,15 @@ export interface Mesh {
   /** VirtualService with hosts, gateways and destinations resolved and delegates merged; undefined for delegates themselves. */
   readonly virtualService: Derived<ConfigKey, Config<VirtualService> | undefined>;
   /** Key `namespace|gateway` (`mesh`, or `namespace/name`): visible to the namespace, in order of precedence. */
-  readonly virtualServicesForGateway: Derived<string, readonly Config<VirtualService>[]>;
+  readonly virtualServicesForGateway: Derived<string, readonly VirtualServiceHead[]>;
   /** Key `clientNamespace|serviceNamespace/hostname`: rules that may apply, those with a workload selector first. */
   readonly destinationRules: Derived<string, readonly ConsolidatedDestinationRule[]>;
   /** The rule that applies to traffic of a proxy to a service; a workload selector counts only outbound and in its own namespace. */
-  destinationRule(scope: ProxyScope, service: Service, direction: 'inbound' | 'outbound'): ConsolidatedDestinationRule | undefined;
+  destinationRule(
+    scope: ProxyScope,
+    service: Service,
+    direction: 'inbound' | 'outbound',
+  ): ConsolidatedDestinationRule | undefined;
 
   /** PeerAuthentications of a namespace (empty: the root namespace's), oldest first. */
   readonly peerAuthentications: Derived<string, readonly Config<PeerAuthentication>[]>;

@@ -1,0 +1,160 @@
+import type { Pod, WorkloadEntry } from '#generated/config/specs.ts';
+import { isIpAddress } from '../base/address.ts';
+import type { Labels } from '../base/labels.ts';
+import type { Config } from '../config/config.ts';
+
+/**
+ * A machine or pod that services may select.
+ * @see istio/istio pilot/pkg/model/service.go `WorkloadInstance`
+ */
+export interface Workload {
+  readonly kind: 'Pod' | 'WorkloadEntry';
+  readonly namespace: string;
+  readonly name: string;
+  /** IPs, a hostname, or `unix://path`. */
+  readonly addresses: readonly string[];
+  /** With the topology labels that istiod adds. */
+  readonly labels: Labels;
+  /** Service port name → port. */
+  readonly ports: Readonly<Record<string, number>>;
+  readonly network: string;
+  readonly locality: string;
+  readonly clusterId: string;
+  /** 0 means unset. */
+  readonly weight: number;
+  /** A spiffe URI, or empty. */
+  readonly serviceAccount: string;
+  readonly tlsMode: string;
+  readonly workloadName: string;
+  readonly hostName?: string;
+  readonly subDomain?: string;
+  readonly nodeName?: string;
+  /** Its address is no IP, so only a service that is resolved by DNS can use it. */
+  readonly dnsOnly: boolean;
+}
+
+/** What a workload's form depends on besides its own object. */
+export interface WorkloadContext {
+  readonly trustDomain: string;
+  readonly clusterId: string;
+  /** `region/zone/subzone` of the node on which a pod runs, or empty. */
+  readonly nodeLocality?: string;
+  /** The network of an address by MeshNetworks, or empty. */
+  readonly networkOf: (address: string, labels: Labels) => string;
+}
+
+export function spiffeId(trustDomain: string, namespace: string, serviceAccount: string): string {
+  return `spiffe://${trustDomain}/ns/${namespace}/sa/${serviceAccount}`;
+}
+
+const TLS_MODE_LABEL = 'security.istio.io/tlsMode';
+const NETWORK_LABEL = 'topology.istio.io/network';
+
+/** Of labels `topology.istio.io/locality` or `istio-locality`; dots stand for slashes, which a label can't hold. */
+export function localityOfLabels(labels: Labels): string {
+  const text = labels['topology.istio.io/locality'] ?? labels['istio-locality'] ?? '';
+  return text.includes('/') ? text : text.replaceAll('.', '/');
+}
+
+interface Topology {
+  readonly clusterId: string;
+  readonly locality: string;
+  readonly node: string;
+  readonly network: string;
+}
+
+/** The labels of an endpoint: its own, and where it is. @see istio/istio pilot/pkg/serviceregistry/util/label/label.go */
+export function withTopologyLabels(labels: Labels, { clusterId, locality, node, network }: Topology): Labels {
+  const [region = '', zone = '', subZone = ''] = locality.split('/');
+  const out: Record<string, string> = { ...labels };
+  if (region !== '') out['topology.kubernetes.io/region'] = region;
+  if (zone !== '') out['topology.kubernetes.io/zone'] = zone;
+  if (subZone !== '') out['topology.istio.io/subzone'] = subZone;
+  if (clusterId !== '') out['topology.istio.io/cluster'] = clusterId;
+  if (node !== '') out['kubernetes.io/hostname'] = node;
+  if (network !== '' && (out[NETWORK_LABEL] ?? '') === '') out[NETWORK_LABEL] = network;
+  return out;
+}
+
+/**
+ * The workload of a WorkloadEntry, or of an endpoint written in a ServiceEntry (`owner` is then the ServiceEntry's namespace and
+ * `name-index`). Labels of the metadata win over those of the spec.
+ */
+export function workloadOfEntry(
+  entry: WorkloadEntry,
+  owner: { readonly namespace: string; readonly name: string; readonly labels?: Labels; readonly annotations?: Labels },
+  context: WorkloadContext,
+): Workload {
+  const own: Labels = { ...entry.labels, ...owner.labels };
+  const address = entry.address ?? '';
+  const network = entry.network || context.networkOf(address, own);
+  const locality = entry.locality || localityOfLabels(own);
+  const { trustDomain, clusterId } = context;
+  return {
+    kind: 'WorkloadEntry',
+    namespace: owner.namespace,
+    name: owner.name,
+    addresses: [address],
+    labels: withTopologyLabels(own, { clusterId, locality, node: '', network }),
+    ports: entry.ports ?? {},
+    network: entry.network ?? '',
+    locality,
+    clusterId,
+    weight: entry.weight ?? 0,
+    serviceAccount: entry.serviceAccount ? spiffeId(trustDomain, owner.namespace, entry.serviceAccount) : '',
+    tlsMode: own[TLS_MODE_LABEL] ?? (entry.serviceAccount ? 'istio' : 'disabled'),
+    workloadName: workloadNameOfEntry(owner.name, owner.labels ?? {}, owner.annotations ?? {}),
+    dnsOnly: address !== '' && !isIpAddress(address),
+  };
+}
+
+/** @see istio/istio pkg/config/labels `WorkloadNameFromWorkloadEntry` */
+function workloadNameOfEntry(name: string, labels: Labels, annotations: Labels): string {
+  return labels['service.istio.io/workload-name'] ?? annotations['istio.io/autoRegistrationGroup'] ?? name;
+}
+
+/** Whether the health check that the entry is under, if any, last succeeded. */
+export function isHealthyEntry({ annotations, status }: Config<WorkloadEntry>): boolean {
+  const checked = annotations['proxy.istio.io/health-checks-enabled'] ?? '';
+  if (!/^(1|t|T|TRUE|true|True)$/.test(checked)) return true;
+  const conditions = status?.['conditions'];
+  if (!Array.isArray(conditions)) return false;
+  return conditions.some((c) => c?.type === 'Healthy' && String(c?.status).toLowerCase() === 'true');
+}
+
+/** The pod as a workload, or undefined when it has ended or has no address yet. */
+export function workloadOfPod(pod: Config<Pod>, context: WorkloadContext): Workload | undefined {
+  const status = pod.status ?? {};
+  const addresses = podAddresses(pod);
+  const phase = status['phase'];
+  if (addresses.length === 0 || phase === 'Failed' || phase === 'Succeeded') return undefined;
+  const locality = localityOfLabels(pod.labels) || (context.nodeLocality ?? '');
+  const network = context.networkOf(addresses[0] as string, pod.labels);
+  const { serviceAccountName = '', subdomain, hostname, nodeName = '' } = pod.spec;
+  return {
+    kind: 'Pod',
+    namespace: pod.namespace,
+    name: pod.name,
+    addresses,
+    labels: withTopologyLabels(pod.labels, { clusterId: context.clusterId, locality, node: nodeName, network }),
+    ports: {},
+    network,
+    locality,
+    clusterId: context.clusterId,
+    weight: 0,
+    serviceAccount: spiffeId(context.trustDomain, pod.namespace, serviceAccountName),
+    tlsMode: pod.labels[TLS_MODE_LABEL] ?? 'disabled',
+    workloadName: pod.labels['service.istio.io/workload-name'] ?? pod.name,
+    ...(subdomain ? { subDomain: subdomain, hostName: hostname || pod.name } : {}),
+    ...(nodeName ? { nodeName } : {}),
+    dnsOnly: false,
+  };
+}
+
+/** All IPs of a pod's status, the primary first. */
+export function podAddresses({ status }: Config<Pod>): readonly string[] {
+  const several = status?.['podIPs'];
+  const ips = Array.isArray(several) ? several.flatMap((item) => (typeof item?.ip === 'string' ? [item.ip] : [])) : [];
+  const first = status?.['podIP'];
+  return typeof first === 'string' && first !== '' && !ips.includes(first) ? [first, ...ips] : ips;
+}
