@@ -1,7 +1,8 @@
-import type { FieldModel, MessageModel, Model, Scalar } from './model.ts';
+import type { EnumModel, FieldModel, MessageModel, Model, Scalar } from './model.ts';
 
 const HEADER = `// Generated from the protos by build/proto. Fields are written last to first, see src/proto/writer.ts.
-import { keyCount, type MessageEncoder, sortedKeys, type Writer } from '../../src/proto/writer.ts';
+import { keyCount, sortedKeys } from '../../src/proto/scalars.ts';
+import type { MessageEncoder, Writer } from '../../src/proto/writer.ts';
 import {
   writeAny,
   writeDuration,
@@ -11,7 +12,7 @@ import {
   writeValue,
 } from '../../src/proto/write-well-known.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: what a message holds is checked while it is written.
+// What a message holds is checked while it is written.
 type Message = any;
 `;
 
@@ -59,10 +60,13 @@ const identifier = (name: string): string => name.replaceAll('.', '_');
 
 /** A function per message, and a map of them by full name. */
 export function encoderModule({ messages, enums }: Model): string {
-  const tables = enums.map(({ name, values }) => {
-    const entries = values.map(([key, number]) => `${key}: ${number}`).join(', ');
-    return `const ${identifier(name)}: EnumTable = { __proto__: null, ${entries} };\n`;
-  });
+  const used = new Set(messages.flatMap(({ fields }) => fields.map(({ type }) => type)));
+  const tables = enums
+    .filter((type) => used.has(type))
+    .map(({ name, values }) => {
+      const entries = values.map(([key, number]) => `${key}: ${number}`).join(', ');
+      return `const ${identifier(name)}: EnumTable = { __proto__: null, ${entries} };\n`;
+    });
   const functions = messages.map(messageFunction);
   const entries = messages.map(({ name }) => {
     const wellKnown = name in BY_HAND || name in WRAPPERS;
@@ -84,18 +88,15 @@ function messageFunction({ name, fields, oneofs }: MessageModel): string {
   const wrapped = WRAPPERS[name];
   const parameters = 'w: Writer, m: Message, n: number';
   if (wrapped !== undefined) {
-    return `function ${identifier(name)}(w: Writer, m: Message): void {\n  w.${wrapped}Implicit(m, ${tag(1, WIRE_TYPES[wrapped])});\n}\n`;
+    return `function ${identifier(name)}(w: Writer, m: Message): void {\n  ${implicit(wrapped, 1, 'm')}\n}\n`;
   }
   const counters = oneofs.map((_, index) => `  let o${index} = 0;\n`).join('');
   const checks = oneofs.map((_, index) => `  if (o${index} > 1) w.refuse('several fields of one oneof');\n`).join('');
   const variables = fields.length === 0 ? '' : '  let v: Message;\n';
-  const scope = fields.some(needsStart) ? '  let s = 0;\n' : '';
   const body = fields.toReversed().map(fieldStatement).join('');
+  const scope = body.includes(' s = ') ? '  let s = 0;\n' : '';
   return `function ${identifier(name)}(${parameters}): void {\n${variables}${scope}${counters}${body}${checks}  if (n !== keyCount(m)) w.check(m, n);\n}\n`;
 }
-
-const needsStart = ({ type, shape }: FieldModel): boolean =>
-  shape !== 'single' || (typeof type !== 'string' && type.kind === 'message');
 
 const tag = (number: number, wireType: number): number => ((number << 3) | wireType) >>> 0;
 
@@ -113,9 +114,29 @@ function fieldStatement(field: FieldModel): string {
 }
 
 function single({ number, type, presence }: FieldModel): string {
-  if (presence) return element(type, number, 'v');
-  if (typeof type === 'string') return `w.${type}Implicit(v, ${tag(number, wireType(type))});`;
-  return `w.enumImplicit(v, ${identifier(type.name)}, ${tag(number, 0)});`;
+  return presence ? element(type, number, 'v') : implicit(type, number, 'v');
+}
+
+/** A value of a field without presence: not written when it is the default. */
+function implicit(type: FieldModel['type'], number: number, value: string): string {
+  return `if (${isSet(type, value)}) { ${element(type, number, value)} }`;
+}
+
+function isSet(type: FieldModel['type'], value: string): string {
+  if (typeof type !== 'string') return `${value} !== 0 && ${value} !== '${zeroName(type)}'`;
+  if (type === 'string') return `${value} !== ''`;
+  if (type === 'bool') return `${value} !== false`;
+  if (type === 'bytes') return `${value}.length !== 0`;
+  if (type === 'double' || type === 'float') return `${value} !== 0 || Object.is(${value}, -0)`;
+  return WIDE.has(type) ? `${value} !== 0 && ${value} !== '0'` : `${value} !== 0`;
+}
+
+const WIDE: ReadonlySet<Scalar> = new Set<Scalar>(['int64', 'uint64', 'sint64', 'fixed64', 'sfixed64']);
+
+function zeroName(type: EnumModel | MessageModel): string {
+  const zero = type.kind === 'enum' ? type.values.find(([, number]) => number === 0) : undefined;
+  if (zero === undefined) throw new Error(`${type.name} has no zero value`);
+  return zero[0];
 }
 
 /** A value with its tag in front, whether or not it is the default. */
@@ -126,9 +147,9 @@ function element(type: FieldModel['type'], number: number, value: string): strin
   const wrapped = WRAPPERS[type.name];
   const write =
     wrapped !== undefined
-      ? `w.${wrapped}Implicit(${value}, ${tag(1, WIRE_TYPES[wrapped])})`
-      : `${functionOf(type.name)}(w, ${value}, 0)`;
-  return `s = w.size(); ${write}; w.head(s, ${head});`;
+      ? implicit(wrapped, 1, value)
+      : `${functionOf(type.name)}(w, ${value}${type.name in BY_HAND ? '' : ', 0'});`;
+  return `s = w.size(); ${write} w.head(s, ${head});`;
 }
 
 function repeated({ number, type, packed }: FieldModel): string {

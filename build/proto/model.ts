@@ -126,8 +126,8 @@ function fieldModel(
     type,
     shape: field.map ? 'map' : field.repeated ? 'repeated' : 'single',
     key: field instanceof protobuf.MapField ? (field.keyType as Scalar) : undefined,
-    packed: field.packed,
-    presence: field.hasPresence,
+    packed: field.packed && !(resolved instanceof protobuf.Type) && field.type !== 'string' && field.type !== 'bytes',
+    presence: field.hasPresence || resolved instanceof protobuf.Type,
     oneof: oneof < 0 ? undefined : oneof,
   };
 }

@@ -64,7 +64,10 @@ function declare(root: Namespace, fullName: string, declaration: (local: string)
   let namespace = root;
   for (const part of path) {
     let child = namespace.children.get(part);
-    if (child === undefined) namespace.children.set(part, (child = { children: new Map(), declarations: [] }));
+    if (child === undefined) {
+      child = { children: new Map(), declarations: [] };
+      namespace.children.set(part, child);
+    }
     namespace = child;
   }
   namespace.declarations.push(declaration(local));
