@@ -1,0 +1,17 @@
+/**
+ * Every code that a finding can have, with what it means. `IST…` are Istio's own (istio/istio
+ * pkg/config/analysis/msg/messages.yaml), used where one says the same; `VM…` are ours: 00 fields and kinds, 01 files and
+ * documents, 02 what is served.
+ */
+export const CODES = {
+  IST0002: 'A field is deprecated; the finding says what replaces it.',
+  IST0106: 'The object can not be taken: its schema or its meaning is wrong.',
+  IST0130: 'A rule of a VirtualService is never reached, as rules before it take all its requests.',
+  IST0131: 'A match of a VirtualService never decides, as a rule before it has the same or a wider one.',
+  IST0133: 'The object is taken, but says something that has no effect or is likely a mistake.',
+  IST0134: 'A TCP port of a ServiceEntry needs addresses, as none are allocated for it.',
+  VM0001: 'A field is unknown. It is ignored; in security policies and in strict mode the object is refused.',
+  VM0002: 'The kind is known, but nothing is made of it yet.',
+} as const;
+
+export type Code = keyof typeof CODES;

@@ -1,0 +1,35 @@
+import type { Severity } from '../base/diagnostic.ts';
+import type { Code } from './codes.ts';
+
+/** Keys and indexes that lead from the root of a document to a value. */
+export type Path = readonly (string | number)[];
+
+/** What is wrong in a document, before it is known in which file and line the path stands. */
+export interface Finding {
+  readonly severity: Severity;
+  readonly code: Code;
+  readonly path: Path;
+  /** What is wrong, and what to write instead. */
+  readonly message: string;
+}
+
+/** A place in a document, and findings about it. */
+export interface Place {
+  readonly path: Path;
+  at(...path: Path): Place;
+  /** The object can not be taken. */
+  error(message: string, code?: Code): Finding;
+  /** The object is taken, though it is likely a mistake. */
+  warning(message: string, code?: Code): Finding;
+  info(message: string, code: Code): Finding;
+}
+
+export function placeOf(path: Path): Place {
+  return {
+    path,
+    at: (...more) => placeOf([...path, ...more]),
+    error: (message, code = 'IST0106') => ({ severity: 'error', code, path, message }),
+    warning: (message, code = 'IST0133') => ({ severity: 'warning', code, path, message }),
+    info: (message, code) => ({ severity: 'info', code, path, message }),
+  };
+}

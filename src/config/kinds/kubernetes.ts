@@ -1,0 +1,148 @@
+import type {
+  EndpointPort,
+  EndpointSlice as EndpointSliceSpec,
+  Endpoints as EndpointsSpec,
+  KubeService as KubeServiceSpec,
+  Pod as PodSpec,
+  Secret as SecretSpec,
+} from '#generated/config/specs.ts';
+import { defineKind, type KindDefinition } from '../kind.ts';
+import {
+  ConfigMap,
+  EndpointSlice,
+  Endpoints,
+  KubeService,
+  Namespace,
+  Node,
+  Pod,
+  Secret,
+  ServiceAccount,
+} from '../schema/kubernetes.ts';
+
+const CORE = { group: '', versions: ['v1'], scope: 'Namespaced' } as const;
+
+function withProtocol<P extends EndpointPort>(port: P): P {
+  return Object.freeze({ protocol: 'TCP' as const, ...port });
+}
+
+/** Defaults as the API server's: https://kubernetes.io/docs/reference/kubernetes-api/service-resources/service-v1/ */
+export const SERVICE: KindDefinition<KubeServiceSpec> = defineKind({
+  ...CORE,
+  kind: 'Service',
+  plural: 'services',
+  specField: 'spec',
+  schema: KubeService,
+  default: ({ ports, ...spec }) => {
+    const type = spec.type ?? 'ClusterIP';
+    return Object.freeze({
+      type,
+      sessionAffinity: 'None',
+      ...(type === 'ExternalName' ? {} : { internalTrafficPolicy: 'Cluster' }),
+      ...spec,
+      ...(ports && {
+        ports: Object.freeze(
+          ports.map((port) => Object.freeze({ protocol: 'TCP' as const, targetPort: port.port, ...port })),
+        ),
+      }),
+    });
+  },
+});
+
+export const ENDPOINT_SLICE: KindDefinition<EndpointSliceSpec> = defineKind({
+  group: 'discovery.k8s.io',
+  versions: ['v1', 'v1beta1'],
+  kind: 'EndpointSlice',
+  plural: 'endpointslices',
+  scope: 'Namespaced',
+  specField: 'root',
+  schema: EndpointSlice,
+  default: (spec) =>
+    Object.freeze({ ...spec, ...(spec.ports && { ports: Object.freeze(spec.ports.map(withProtocol)) }) }),
+});
+
+export const ENDPOINTS: KindDefinition<EndpointsSpec> = defineKind({
+  ...CORE,
+  kind: 'Endpoints',
+  plural: 'endpoints',
+  specField: 'root',
+  schema: Endpoints,
+  default: ({ subsets = [] }) =>
+    Object.freeze({
+      subsets: Object.freeze(
+        subsets.map(({ ports, ...subset }) =>
+          Object.freeze({ ...subset, ...(ports && { ports: Object.freeze(ports.map(withProtocol)) }) }),
+        ),
+      ),
+    }),
+});
+
+export const POD: KindDefinition<PodSpec> = defineKind({
+  ...CORE,
+  kind: 'Pod',
+  plural: 'pods',
+  specField: 'spec',
+  schema: Pod,
+  default: (spec) => Object.freeze({ serviceAccountName: 'default', ...spec }),
+});
+
+export const NODE: KindDefinition = defineKind({
+  ...CORE,
+  scope: 'Cluster',
+  kind: 'Node',
+  plural: 'nodes',
+  specField: 'spec',
+  schema: Node,
+});
+
+export const NAMESPACE: KindDefinition = defineKind({
+  ...CORE,
+  scope: 'Cluster',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  specField: 'spec',
+  schema: Namespace,
+});
+
+export const SECRET: KindDefinition<SecretSpec> = defineKind({
+  ...CORE,
+  kind: 'Secret',
+  plural: 'secrets',
+  specField: 'root',
+  schema: Secret,
+  default: ({ data, stringData, ...spec }) => {
+    const texts = Object.entries(stringData ?? {}).map(([name, text]) => [name, Buffer.from(text).toString('base64')]);
+    return Object.freeze({
+      type: 'Opaque',
+      ...spec,
+      data: Object.freeze({ ...data, ...Object.fromEntries(texts) }),
+    });
+  },
+});
+
+export const CONFIG_MAP: KindDefinition = defineKind({
+  ...CORE,
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  specField: 'root',
+  schema: ConfigMap,
+});
+
+export const SERVICE_ACCOUNT: KindDefinition = defineKind({
+  ...CORE,
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
+  specField: 'root',
+  schema: ServiceAccount,
+});
+
+export const KUBERNETES_KINDS: readonly KindDefinition[] = [
+  SERVICE,
+  ENDPOINT_SLICE,
+  ENDPOINTS,
+  POD,
+  NODE,
+  NAMESPACE,
+  SECRET,
+  CONFIG_MAP,
+  SERVICE_ACCOUNT,
+];

@@ -1,0 +1,13 @@
+import type { WasmPlugin } from '#generated/config/specs.ts';
+import { defineKind, type KindDefinition } from '../kind.ts';
+import { WasmPlugin as schema } from '../schema/wasm-plugin.ts';
+
+export const WASM_PLUGIN: KindDefinition<WasmPlugin> = defineKind({
+  group: 'extensions.istio.io',
+  versions: ['v1alpha1'],
+  kind: 'WasmPlugin',
+  plural: 'wasmplugins',
+  scope: 'Namespaced',
+  specField: 'spec',
+  schema,
+});

@@ -1,0 +1,209 @@
+import { isJsonObject } from '../base/json.ts';
+import { nearestName } from '../base/nearest-name.ts';
+import { type Finding, type Path, placeOf } from './finding.ts';
+import { readScalar, shown } from './schema/scalars.ts';
+import type { Enum, Field, Message } from './schema/schema.ts';
+
+/** What became of a raw value. */
+export interface Normalized {
+  /**
+   * The value in lowerCamelCase, enums by name, without what is unknown, null or an empty list or map; deep-frozen.
+   * Undefined when it can not be read at all (wrong type, bad enum, missing field): an error says why.
+   */
+  readonly value: object | undefined;
+  /** Paths begin at the raw value, with its own spelling of the keys. */
+  readonly findings: readonly Finding[];
+}
+
+interface Reading {
+  /** Where the reader stands. */
+  readonly path: (string | number)[];
+  readonly findings: Finding[];
+  readonly unknownField: 'error' | 'warning';
+  unreadable: boolean;
+}
+
+/** Takes the place of a value that can not be read, of which a finding has been made. */
+const UNREADABLE: unique symbol = Symbol('unreadable');
+
+/**
+ * Reads a value as Istio does its API from JSON: snake_case keys and numbers of enums are understood, unknown fields are
+ * dropped. Beyond that it refuses what Istio's CRDs refuse: fields out of bounds, two fields of a group of which one may be set.
+ *
+ * @see golang/protobuf jsonpb/decode.go
+ */
+export function normalized(
+  schema: Message,
+  raw: unknown,
+  options: { readonly unknownField: 'error' | 'warning' },
+): Normalized {
+  const reading: Reading = { path: [], findings: [], unknownField: options.unknownField, unreadable: false };
+  const value = readMessage(schema, raw ?? {}, reading);
+  return { value: reading.unreadable ? undefined : (value as object), findings: reading.findings };
+}
+
+function refused(reading: Reading, message: string): typeof UNREADABLE {
+  reading.findings.push(placeOf([...reading.path]).error(message));
+  reading.unreadable = true;
+  return UNREADABLE;
+}
+
+/** lowerCamelCase as protobuf makes it of a name in snake_case. */
+function camelCase(name: string): string {
+  return name.replace(/_+(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function readMessage(schema: Message, raw: unknown, reading: Reading): unknown {
+  if (!isJsonObject(raw))
+    return refused(reading, `must be an object with the fields of ${schema.name}, not ${shown(raw)}`);
+  const read: Record<string, unknown> = {};
+  const set = new Map<string, string>();
+  for (const [written, value] of Object.entries(raw)) {
+    const name = fieldName(schema, written, raw);
+    if (name === undefined) {
+      unknownField(schema, written, reading);
+      continue;
+    }
+    const field = schema.fields[name];
+    if (field === undefined || value === null || value === undefined) continue;
+    reading.path.push(written);
+    const result = readField(field, value, schema.style, reading);
+    if (field.deprecated !== undefined) deprecatedField(written, field.deprecated, reading);
+    reading.path.pop();
+    if (result === undefined) continue;
+    set.set(name, written);
+    if (result !== UNREADABLE) read[name] = result;
+  }
+  checkGroups(schema, set, reading);
+  for (const [name, field] of Object.entries(schema.fields)) {
+    if (field.required !== true || set.has(name)) continue;
+    reading.path.push(name);
+    refused(reading, `is required: ${field.doc}`);
+    reading.path.pop();
+  }
+  return Object.freeze(read);
+}
+
+/** The field that a key of a document names; undefined when there is none, and when its other spelling stands there too. */
+function fieldName(schema: Message, written: string, raw: object): string | undefined {
+  if (Object.hasOwn(schema.fields, written)) return written;
+  if (schema.style === 'kubernetes' || !written.includes('_')) return undefined;
+  const name = camelCase(written);
+  return Object.hasOwn(schema.fields, name) && !Object.hasOwn(raw, name) ? name : undefined;
+}
+
+function unknownField(schema: Message, written: string, reading: Reading): void {
+  if (schema.style === 'kubernetes') return;
+  const place = placeOf([...reading.path, written]);
+  const twice = camelCase(written);
+  const near = nearestName(written, Object.keys(schema.fields));
+  const advice = Object.hasOwn(schema.fields, twice)
+    ? `stands here as "${twice}", too, which wins: remove one of them`
+    : near === undefined
+      ? `is not a field of ${schema.name}: remove it, or move it to where it belongs`
+      : `is not a field of ${schema.name}; did you mean "${near}"?`;
+  reading.findings.push(place[reading.unknownField](`"${written}" ${advice}`, 'VM0001'));
+}
+
+function deprecatedField(written: string, instead: string, reading: Reading): void {
+  reading.findings.push(placeOf([...reading.path]).info(`"${written}" is deprecated: ${instead}`, 'IST0002'));
+}
+
+function checkGroups(schema: Message, set: ReadonlyMap<string, string>, reading: Reading): void {
+  for (const group of Object.values(schema.oneofs)) {
+    const [, second] = group.filter((name) => set.has(name));
+    if (second === undefined) continue;
+    const place = placeOf([...reading.path, set.get(second) ?? second]);
+    reading.findings.push(place.error(`only one of ${group.join(', ')} may be set: keep the one that you mean`));
+  }
+}
+
+function readField(field: Field, raw: unknown, style: Message['style'], reading: Reading): unknown {
+  switch (field.shape) {
+    case 'one':
+      return readValue(field, raw, style, reading);
+    case 'list':
+      return readList(field, raw, style, reading);
+    case 'map':
+      return readMap(field, raw, style, reading);
+  }
+}
+
+function readList(field: Field, raw: unknown, style: Message['style'], reading: Reading): unknown {
+  if (!Array.isArray(raw)) return refused(reading, `must be a list, not ${shown(raw)}: begin each element with "- "`);
+  checkSize(field, raw.length, reading);
+  if (raw.length === 0) return undefined;
+  const items = raw.map((item: unknown, i) => {
+    reading.path.push(i);
+    const result = readValue(field, item, style, reading);
+    reading.path.pop();
+    return result;
+  });
+  return Object.freeze(items);
+}
+
+function readMap(field: Field, raw: unknown, style: Message['style'], reading: Reading): unknown {
+  if (!isJsonObject(raw)) return refused(reading, `must be a map, not ${shown(raw)}: write "name: value" pairs`);
+  const entries = Object.entries(raw);
+  checkSize(field, entries.length, reading);
+  if (entries.length === 0) return undefined;
+  const pairs = entries.map(([key, value]) => {
+    reading.path.push(key);
+    if (field.keys === 'uint32' && !/^\d{1,9}$/.test(key)) refused(reading, `the key "${key}" must be a whole number`);
+    const result = readValue(field, value, style, reading);
+    reading.path.pop();
+    return [key, result] as const;
+  });
+  return Object.freeze(Object.fromEntries(pairs));
+}
+
+function checkSize({ minItems, maxItems }: Field, size: number, reading: Reading): void {
+  if (minItems !== undefined && size < minItems) {
+    reading.findings.push(placeOf([...reading.path]).error(`has ${size} elements, but needs at least ${minItems}`));
+  }
+  if (maxItems !== undefined && size > maxItems) {
+    reading.findings.push(placeOf([...reading.path]).error(`has ${size} elements; at most ${maxItems} are allowed`));
+  }
+}
+
+function readValue({ type }: Field, raw: unknown, style: Message['style'], reading: Reading): unknown {
+  switch (type.kind) {
+    case 'message':
+      return readMessage(type, raw, reading);
+    case 'enum':
+      return readEnum(type, raw, style, reading);
+    default: {
+      const { value, unreadable, outOfBounds } = readScalar(type, raw, style === 'proto');
+      if (unreadable !== undefined) return refused(reading, unreadable);
+      if (outOfBounds !== undefined) reading.findings.push(placeOf([...reading.path]).error(outOfBounds));
+      return value;
+    }
+  }
+}
+
+function readEnum(type: Enum, raw: unknown, style: Message['style'], reading: Reading): unknown {
+  if (typeof raw === 'string' && Object.hasOwn(type.values, raw)) return raw;
+  const names = Object.keys(type.values);
+  if (typeof raw === 'number' && style === 'proto') {
+    const name = names.find((candidate) => type.values[candidate] === raw);
+    if (name !== undefined) return name;
+  }
+  const near = typeof raw === 'string' ? nearestName(raw, names) : undefined;
+  const advice = near === undefined ? '' : `; did you mean "${near}"?`;
+  return refused(reading, `${shown(raw)} is not one of ${names.join(', ')}${advice}`);
+}
+
+/** The path in a raw value that `path` in its normalized form came from: the same but for the spelling of keys. */
+export function writtenPath(raw: unknown, path: Path): Path {
+  let value = raw;
+  return path.map((step) => {
+    const key = typeof step === 'string' && isJsonObject(value) ? writtenKey(value, step) : step;
+    value = (value as Record<string | number, unknown> | null | undefined)?.[key];
+    return key;
+  });
+}
+
+function writtenKey(raw: object, name: string): string {
+  if (Object.hasOwn(raw, name)) return name;
+  return Object.keys(raw).find((written) => camelCase(written) === name) ?? name;
+}
