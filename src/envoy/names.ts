@@ -87,3 +87,16 @@ export function configPath({
   const kebab = kind.replace(/[a-z0-9](?=[A-Z])/g, '$&-').toLowerCase();
   return `/apis/${group}/v1/namespaces/${namespace}/${kebab}/${name}`;
 }
+
+/** The route configuration of the port on which proxies take requests for any host (MeshConfig `proxyHttpPort`). */
+export const HTTP_PROXY_ROUTE = 'http_proxy';
+
+/** The route configuration that all HTTP services of a port share: `80`. */
+export function portRouteName(port: number): string {
+  return String(port);
+}
+
+/** That of one service whose port has a listener of its own, on which HTTP is told from TCP by looking: `host:9000`. */
+export function hostRouteName(hostname: Hostname, port: number): string {
+  return `${hostname}:${port}`;
+}
