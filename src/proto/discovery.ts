@@ -1,5 +1,14 @@
 import { Buffer } from 'node:buffer';
+import {
+  readDeltaDiscoveryRequest,
+  readDeltaDiscoveryResponse,
+  readDiscoveryRequest,
+  readDiscoveryResponse,
+} from '#generated/proto/discovery.ts';
 import type { JsonObject } from '../base/json.ts';
+import { anySize, Frame, lengthSize, textSize } from './frame.ts';
+import { encodeMessage } from './message.ts';
+import { Reader } from './reader.ts';
 import type { EncodedResource } from './resource-set.ts';
 
 /** A packed message whose type is looked at by whoever needs it. `value` is a view of the received bytes. */
@@ -140,41 +149,79 @@ export interface DeltaRequestParts {
 }
 
 /** @throws DecodeError when the bytes are not such a message */
-export function decodeDiscoveryRequest(_bytes: Uint8Array): DiscoveryRequest {
-  throw new Error('not ready');
+export function decodeDiscoveryRequest(bytes: Uint8Array): DiscoveryRequest {
+  return readDiscoveryRequest(new Reader(bytes));
 }
 
 /** @throws DecodeError when the bytes are not such a message */
-export function decodeDeltaDiscoveryRequest(_bytes: Uint8Array): DeltaDiscoveryRequest {
-  throw new Error('not ready');
+export function decodeDeltaDiscoveryRequest(bytes: Uint8Array): DeltaDiscoveryRequest {
+  return readDeltaDiscoveryRequest(new Reader(bytes));
 }
 
 /** @throws DecodeError when the bytes are not such a message */
-export function decodeDiscoveryResponse(_bytes: Uint8Array): DiscoveryResponse {
-  throw new Error('not ready');
+export function decodeDiscoveryResponse(bytes: Uint8Array): DiscoveryResponse {
+  return readDiscoveryResponse(new Reader(bytes));
 }
 
 /** @throws DecodeError when the bytes are not such a message */
-export function decodeDeltaDiscoveryResponse(_bytes: Uint8Array): DeltaDiscoveryResponse {
-  throw new Error('not ready');
+export function decodeDeltaDiscoveryResponse(bytes: Uint8Array): DeltaDiscoveryResponse {
+  return readDeltaDiscoveryResponse(new Reader(bytes));
 }
 
-/** @param _request `node` in proto JSON of `envoy.config.core.v3.Node` */
-export function encodeDiscoveryRequest(_request: RequestParts): Uint8Array {
-  throw new Error('not ready');
+/** @throws EncodeError when `node` is no `envoy.config.core.v3.Node` in proto JSON */
+export function encodeDiscoveryRequest(request: RequestParts): Uint8Array {
+  return encodeMessage('envoy.service.discovery.v3.DiscoveryRequest', request);
 }
 
-/** @param _request `node` in proto JSON of `envoy.config.core.v3.Node` */
-export function encodeDeltaDiscoveryRequest(_request: DeltaRequestParts): Uint8Array {
-  throw new Error('not ready');
+/** @throws EncodeError when `node` is no `envoy.config.core.v3.Node` in proto JSON */
+export function encodeDeltaDiscoveryRequest(request: DeltaRequestParts): Uint8Array {
+  return encodeMessage('envoy.service.discovery.v3.DeltaDiscoveryRequest', request);
 }
 
-/** A state-of-the-world response around resources that are encoded already: one allocation, each resource copied once. */
-export function encodeDiscoveryResponse(_response: ResponseParts): Buffer {
-  return Buffer.alloc(0);
+/**
+ * A `DiscoveryResponse` around resources that are encoded already: one allocation, each resource copied once.
+ *
+ * @see envoy/service/discovery/v3/discovery.proto for the tags
+ */
+export function encodeDiscoveryResponse(response: ResponseParts): Buffer {
+  const { versionInfo, resources, typeUrl, nonce, controlPlane = '', headroom = 0 } = response;
+  const url = Buffer.from(typeUrl);
+  const identifier = Buffer.from(controlPlane);
+  let size = headroom + textSize(versionInfo) + textSize(typeUrl) + textSize(nonce);
+  if (identifier.length > 0) size += lengthSize(lengthSize(identifier.length));
+  for (const { bytes } of resources) size += lengthSize(anySize(url, bytes));
+  const frame = new Frame(size, headroom);
+  frame.text(0x0a, versionInfo);
+  for (const { bytes } of resources) frame.any(0x12, url, bytes);
+  frame.text(0x22, typeUrl);
+  frame.text(0x2a, nonce);
+  frame.controlPlane(0x32, identifier);
+  return frame.buffer;
 }
 
-/** An incremental response around resources that are encoded already: one allocation, each resource copied once. */
-export function encodeDeltaDiscoveryResponse(_response: DeltaResponseParts): Buffer {
-  return Buffer.alloc(0);
+/** A `DeltaDiscoveryResponse` around resources that are encoded already: one allocation, each resource copied once. */
+export function encodeDeltaDiscoveryResponse(response: DeltaResponseParts): Buffer {
+  const { systemVersionInfo, resources, removedResources, typeUrl, nonce, controlPlane = '', headroom = 0 } = response;
+  const url = Buffer.from(typeUrl);
+  const identifier = Buffer.from(controlPlane);
+  let size = headroom + textSize(systemVersionInfo) + textSize(typeUrl) + textSize(nonce);
+  if (identifier.length > 0) size += lengthSize(lengthSize(identifier.length));
+  const sizes = resources.map(
+    ({ name, version, bytes }) => textSize(version) + lengthSize(anySize(url, bytes)) + textSize(name),
+  );
+  for (const resourceSize of sizes) size += lengthSize(resourceSize);
+  for (const name of removedResources) size += lengthSize(Buffer.byteLength(name));
+  const frame = new Frame(size, headroom);
+  frame.text(0x0a, systemVersionInfo);
+  for (const [index, { name, version, bytes }] of resources.entries()) {
+    frame.head(0x12, sizes[index] as number);
+    frame.text(0x0a, version);
+    frame.any(0x12, url, bytes);
+    frame.text(0x1a, name);
+  }
+  frame.text(0x22, typeUrl);
+  frame.text(0x2a, nonce);
+  for (const name of removedResources) frame.item(0x32, name);
+  frame.controlPlane(0x3a, identifier);
+  return frame.buffer;
 }

@@ -25,8 +25,8 @@ export class EncodeError extends Error {
 export class DecodeError extends Error {
   readonly code = 'DECODE';
 
-  constructor(message: string) {
-    super(message);
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'DecodeError';
   }
 }
