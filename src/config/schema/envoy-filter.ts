@@ -14,7 +14,7 @@ import {
 } from './schema.ts';
 import { PolicyTargetReference, WorkloadSelector } from './selector.ts';
 
-export const ApplyTo: Enum = enumeration('ApplyTo', '', [
+export const ApplyTo: Enum = enumeration('ApplyTo', 'What a patch is applied to.', [
   'INVALID',
   'LISTENER',
   'FILTER_CHAIN',
@@ -29,7 +29,7 @@ export const ApplyTo: Enum = enumeration('ApplyTo', '', [
   'LISTENER_FILTER',
 ]);
 
-export const PatchContext: Enum = enumeration('PatchContext', '', [
+export const PatchContext: Enum = enumeration('PatchContext', 'Which proxies and direction a patch is for.', [
   'ANY',
   'SIDECAR_INBOUND',
   'SIDECAR_OUTBOUND',
@@ -37,98 +37,121 @@ export const PatchContext: Enum = enumeration('PatchContext', '', [
   'WAYPOINT',
 ]);
 
-export const ProxyMatch: Message = message('ProxyMatch', '', {
-  proxyVersion: one(string, ''),
-  metadata: map(string, ''),
+export const ProxyMatch: Message = message('ProxyMatch', 'Conditions on a proxy.', {
+  proxyVersion: one(string, 'RE2 expression for its version.'),
+  metadata: map(string, 'Entries that its metadata must have.'),
 });
 
-export const ListenerMatchSubFilterMatch: Message = message('ListenerMatchSubFilterMatch', '', {
-  name: one(string, ''),
+export const ListenerMatchSubFilterMatch: Message = message(
+  'ListenerMatchSubFilterMatch',
+  'Condition on an HTTP filter.',
+  {
+    name: one(string, 'Its name.'),
+  },
+);
+
+export const ListenerMatchFilterMatch: Message = message('ListenerMatchFilterMatch', 'Condition on a network filter.', {
+  name: one(string, 'Its name.'),
+  subFilter: one(ListenerMatchSubFilterMatch, 'An HTTP filter in it.'),
 });
 
-export const ListenerMatchFilterMatch: Message = message('ListenerMatchFilterMatch', '', {
-  name: one(string, ''),
-  subFilter: one(ListenerMatchSubFilterMatch, ''),
+export const FilterChainMatch: Message = message('FilterChainMatch', 'Conditions on a filter chain.', {
+  name: one(string, 'Its name.'),
+  sni: one(string, 'Server name in its match.'),
+  transportProtocol: one(string, 'Transport protocol in its match, as `tls`.'),
+  applicationProtocols: one(string, 'Application protocols in its match, with commas.'),
+  filter: one(ListenerMatchFilterMatch, 'A network filter in it.'),
+  destinationPort: one(uint32, 'Destination port in its match.'),
+  transportSocket: one(string, 'Name of its transport socket.'),
 });
 
-export const FilterChainMatch: Message = message('FilterChainMatch', '', {
-  name: one(string, ''),
-  sni: one(string, ''),
-  transportProtocol: one(string, ''),
-  applicationProtocols: one(string, ''),
-  filter: one(ListenerMatchFilterMatch, ''),
-  destinationPort: one(uint32, ''),
-});
-
-export const ListenerMatch: Message = message('ListenerMatch', '', {
-  portNumber: one(uint32, ''),
-  portName: one(string, ''),
-  filterChain: one(FilterChainMatch, ''),
-  listenerFilter: one(string, ''),
-  name: one(string, ''),
+export const ListenerMatch: Message = message('ListenerMatch', 'Conditions on a listener.', {
+  portNumber: one(uint32, 'Port.'),
+  portName: one(string, 'Name of the port.'),
+  filterChain: one(FilterChainMatch, 'A filter chain in it.'),
+  listenerFilter: one(string, 'Name of a listener filter in it.'),
+  name: one(string, 'Its name.'),
 });
 
 export const RouteConfigurationMatchRouteMatchAction: Enum = enumeration(
   'RouteConfigurationMatchRouteMatchAction',
-  '',
+  'What a route does.',
   ['ANY', 'ROUTE', 'REDIRECT', 'DIRECT_RESPONSE'],
 );
 
-export const RouteConfigurationMatchRouteMatch: Message = message('RouteConfigurationMatchRouteMatch', '', {
-  name: one(string, ''),
-  action: one(RouteConfigurationMatchRouteMatchAction, ''),
+export const RouteConfigurationMatchRouteMatch: Message = message(
+  'RouteConfigurationMatchRouteMatch',
+  'Conditions on a route.',
+  {
+    name: one(string, 'Its name.'),
+    action: one(RouteConfigurationMatchRouteMatchAction, 'What it does.'),
+  },
+);
+
+export const VirtualHostMatch: Message = message('VirtualHostMatch', 'Conditions on a virtual host.', {
+  name: one(string, 'Its name.'),
+  domainName: one(string, 'A domain in it.'),
+  route: one(RouteConfigurationMatchRouteMatch, 'A route in it.'),
 });
 
-export const VirtualHostMatch: Message = message('VirtualHostMatch', '', {
-  name: one(string, ''),
-  domainName: one(string, ''),
-  route: one(RouteConfigurationMatchRouteMatch, ''),
+export const RouteConfigurationMatch: Message = message(
+  'RouteConfigurationMatch',
+  'Conditions on a route configuration.',
+  {
+    portNumber: one(uint32, 'Port that it is for.'),
+    portName: one(string, 'Name of the port, at gateways.'),
+    gateway: one(string, 'Gateway (`namespace/name`) that it is for.'),
+    vhost: one(VirtualHostMatch, 'A virtual host in it.'),
+    name: one(string, 'Its name.'),
+  },
+);
+
+export const ClusterMatch: Message = message('ClusterMatch', 'Conditions on a cluster.', {
+  portNumber: one(uint32, 'Port of the service.'),
+  service: one(string, 'Host of the service.'),
+  subset: one(string, 'Subset of the service.'),
+  name: one(string, 'Its name.'),
 });
 
-export const RouteConfigurationMatch: Message = message('RouteConfigurationMatch', '', {
-  portNumber: one(uint32, ''),
-  portName: one(string, ''),
-  gateway: one(string, ''),
-  vhost: one(VirtualHostMatch, ''),
-  name: one(string, ''),
+export const WaypointMatchRouteMatch: Message = message('WaypointMatchRouteMatch', 'Condition on a route.', {
+  name: one(string, 'Its name.'),
 });
 
-export const ClusterMatch: Message = message('ClusterMatch', '', {
-  portNumber: one(uint32, ''),
-  service: one(string, ''),
-  subset: one(string, ''),
-  name: one(string, ''),
+export const WaypointMatchFilterMatchSubFilterMatch: Message = message(
+  'WaypointMatchFilterMatchSubFilterMatch',
+  'Condition on an HTTP filter.',
+  {
+    name: one(string, 'Its name.'),
+  },
+);
+
+export const WaypointMatchFilterMatch: Message = message('WaypointMatchFilterMatch', 'Condition on a network filter.', {
+  name: one(string, 'Its name.'),
+  subFilter: one(WaypointMatchFilterMatchSubFilterMatch, 'An HTTP filter in it.'),
 });
 
-export const WaypointMatchRouteMatch: Message = message('WaypointMatchRouteMatch', '', {
-  name: one(string, ''),
+export const WaypointMatch: Message = message('WaypointMatch', 'Conditions at a waypoint.', {
+  portNumber: one(bounded(uint32, { min: 1, max: 65535 }), 'Port of the service.'),
+  route: one(WaypointMatchRouteMatch, 'A route.'),
+  filter: one(WaypointMatchFilterMatch, 'A filter.'),
 });
 
-export const WaypointMatchFilterMatchSubFilterMatch: Message = message('WaypointMatchFilterMatchSubFilterMatch', '', {
-  name: one(string, ''),
-});
+export const EnvoyConfigObjectMatch: Message = message(
+  'EnvoyConfigObjectMatch',
+  'Conditions on what is patched, all of which must hold.',
+  {
+    context: one(PatchContext, 'Which proxies and direction.'),
+    proxy: one(ProxyMatch, 'Conditions on the proxy.'),
+    listener: one(ListenerMatch, 'Conditions on the listener.', { oneof: 'objectTypes' }),
+    routeConfiguration: one(RouteConfigurationMatch, 'Conditions on the route configuration.', {
+      oneof: 'objectTypes',
+    }),
+    cluster: one(ClusterMatch, 'Conditions on the cluster.', { oneof: 'objectTypes' }),
+    waypoint: one(WaypointMatch, 'Conditions at a waypoint.', { oneof: 'objectTypes' }),
+  },
+);
 
-export const WaypointMatchFilterMatch: Message = message('WaypointMatchFilterMatch', '', {
-  name: one(string, ''),
-  subFilter: one(WaypointMatchFilterMatchSubFilterMatch, ''),
-});
-
-export const WaypointMatch: Message = message('WaypointMatch', '', {
-  portNumber: one(bounded(uint32, { min: 1, max: 65535 }), ''),
-  route: one(WaypointMatchRouteMatch, ''),
-  filter: one(WaypointMatchFilterMatch, ''),
-});
-
-export const EnvoyConfigObjectMatch: Message = message('EnvoyConfigObjectMatch', '', {
-  context: one(PatchContext, ''),
-  proxy: one(ProxyMatch, ''),
-  listener: one(ListenerMatch, '', { oneof: 'objectTypes' }),
-  routeConfiguration: one(RouteConfigurationMatch, '', { oneof: 'objectTypes' }),
-  cluster: one(ClusterMatch, '', { oneof: 'objectTypes' }),
-  waypoint: one(WaypointMatch, '', { oneof: 'objectTypes' }),
-});
-
-export const EnvoyFilterPatchOperation: Enum = enumeration('EnvoyFilterPatchOperation', '', [
+export const EnvoyFilterPatchOperation: Enum = enumeration('EnvoyFilterPatchOperation', 'What a patch does.', [
   'INVALID',
   'MERGE',
   'ADD',
@@ -140,23 +163,32 @@ export const EnvoyFilterPatchOperation: Enum = enumeration('EnvoyFilterPatchOper
   'MERGE_AND_REPLACE_LIST',
 ]);
 
-export const FilterClass: Enum = enumeration('FilterClass', '', ['UNSPECIFIED', 'AUTHN', 'AUTHZ', 'STATS']);
+export const FilterClass: Enum = enumeration('FilterClass', 'Where an added filter stands.', [
+  'UNSPECIFIED',
+  'AUTHN',
+  'AUTHZ',
+  'STATS',
+]);
 
-export const EnvoyFilterPatch: Message = message('EnvoyFilterPatch', '', {
-  operation: one(EnvoyFilterPatchOperation, ''),
-  value: one(struct, ''),
-  filterClass: one(FilterClass, ''),
+export const EnvoyFilterPatch: Message = message('EnvoyFilterPatch', 'A change.', {
+  operation: one(EnvoyFilterPatchOperation, 'What is done.'),
+  value: one(struct, 'The Envoy object that is merged, added and so on.'),
+  filterClass: one(FilterClass, 'Where an added filter stands.'),
 });
 
-export const EnvoyConfigObjectPatch: Message = message('EnvoyConfigObjectPatch', '', {
-  applyTo: one(ApplyTo, ''),
-  match: one(EnvoyConfigObjectMatch, ''),
-  patch: one(EnvoyFilterPatch, ''),
-});
+export const EnvoyConfigObjectPatch: Message = message(
+  'EnvoyConfigObjectPatch',
+  "A change to one kind of Envoy's objects.",
+  {
+    applyTo: one(ApplyTo, 'The kind of object.'),
+    match: one(EnvoyConfigObjectMatch, 'Which of them. None: all.'),
+    patch: one(EnvoyFilterPatch, 'The change.'),
+  },
+);
 
-export const EnvoyFilter: Message = message('EnvoyFilter', '', {
-  workloadSelector: one(WorkloadSelector, ''),
-  targetRefs: list(PolicyTargetReference, '', { maxItems: 16 }),
-  configPatches: list(EnvoyConfigObjectPatch, ''),
-  priority: one(int32, ''),
+export const EnvoyFilter: Message = message('EnvoyFilter', 'Changes to the configuration that proxies get.', {
+  workloadSelector: one(WorkloadSelector, 'Workloads that it is for. None: all of the namespace.'),
+  targetRefs: list(PolicyTargetReference, 'Gateways or services that it is for.', { maxItems: 16 }),
+  configPatches: list(EnvoyConfigObjectPatch, 'The changes, in order.'),
+  priority: one(int32, 'Order among EnvoyFilters, the lowest first. Default 0.'),
 });

@@ -1,22 +1,22 @@
-import { list, type Message, map, message, one, string, uint32 } from './schema.ts';
+import { bounded, list, type Message, map, message, one, string, uint32 } from './schema.ts';
 
-export const NetworkEndpoints: Message = message('NetworkEndpoints', '', {
-  fromCidr: one(string, '', { oneof: 'ne' }),
-  fromRegistry: one(string, '', { oneof: 'ne' }),
+export const NetworkEndpoints: Message = message('NetworkEndpoints', 'Which endpoints are in a network.', {
+  fromCidr: one(string, 'Those with an address in this block.', { oneof: 'ne' }),
+  fromRegistry: one(string, 'Those of this registry (cluster).', { oneof: 'ne' }),
 });
 
-export const IstioNetworkGateway: Message = message('IstioNetworkGateway', '', {
-  registryServiceName: one(string, '', { oneof: 'gw' }),
-  address: one(string, '', { oneof: 'gw' }),
-  port: one(uint32, ''),
-  locality: one(string, ''),
+export const IstioNetworkGateway: Message = message('IstioNetworkGateway', 'A gateway into a network.', {
+  registryServiceName: one(string, "Its service's host name.", { oneof: 'gw' }),
+  address: one(string, 'Its address.', { oneof: 'gw' }),
+  port: one(bounded(uint32, { min: 1, max: 65535 }), 'Its port.', { required: true }),
+  locality: one(string, 'Its locality, as `region/zone/subzone`.'),
 });
 
-export const Network: Message = message('Network', '', {
-  endpoints: list(NetworkEndpoints, ''),
-  gateways: list(IstioNetworkGateway, ''),
+export const Network: Message = message('Network', 'A network whose endpoints reach each other directly.', {
+  endpoints: list(NetworkEndpoints, 'Endpoints in it.'),
+  gateways: list(IstioNetworkGateway, 'Gateways into it.'),
 });
 
-export const MeshNetworks: Message = message('MeshNetworks', '', {
-  networks: map(Network, ''),
+export const MeshNetworks: Message = message('MeshNetworks', 'The networks of the mesh.', {
+  networks: map(Network, 'Networks by name.'),
 });

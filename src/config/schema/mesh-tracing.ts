@@ -14,68 +14,66 @@ import {
   uint32,
 } from './schema.ts';
 
-export const TracingZipkin: Message = message('TracingZipkin', '', {
-  address: one(string, ''),
+export const TracingZipkin: Message = message('TracingZipkin', 'Zipkin.', {
+  address: one(string, 'Address, as `host:port`.'),
 });
 
-export const TracingLightstep: Message = message('TracingLightstep', '', {
-  address: one(string, ''),
-  accessToken: one(string, ''),
+export const TracingLightstep: Message = message('TracingLightstep', 'Lightstep.', {
+  address: one(string, 'Address of the satellite pool, as `host:port`.'),
+  accessToken: one(string, 'Token for it.'),
 });
 
-export const TracingDatadog: Message = message('TracingDatadog', '', {
-  address: one(string, ''),
+export const TracingDatadog: Message = message('TracingDatadog', 'Datadog.', {
+  address: one(string, 'Address of the agent, as `host:port`.'),
 });
 
-export const TracingStackdriver: Message = message('TracingStackdriver', '', {
-  debug: one(bool, ''),
-  maxNumberOfAttributes: one(int64, ''),
-  maxNumberOfAnnotations: one(int64, ''),
-  maxNumberOfMessageEvents: one(int64, ''),
+export const TracingStackdriver: Message = message('TracingStackdriver', 'Stackdriver.', {
+  debug: one(bool, 'Print spans to the output, too.'),
+  maxNumberOfAttributes: one(int64, 'Most attributes in a span.'),
+  maxNumberOfAnnotations: one(int64, 'Most annotations in a span.'),
+  maxNumberOfMessageEvents: one(int64, 'Most message events in a span.'),
 });
 
-export const OpenCensusAgentTraceContext: Enum = enumeration('OpenCensusAgentTraceContext', '', [
-  'UNSPECIFIED',
-  'W3C_TRACE_CONTEXT',
-  'GRPC_BIN',
-  'CLOUD_TRACE_CONTEXT',
-  'B3',
-]);
+export const OpenCensusAgentTraceContext: Enum = enumeration(
+  'OpenCensusAgentTraceContext',
+  'Headers in which the trace goes along.',
+  ['UNSPECIFIED', 'W3C_TRACE_CONTEXT', 'GRPC_BIN', 'CLOUD_TRACE_CONTEXT', 'B3'],
+);
 
-export const OpenCensusAgent: Message = message('OpenCensusAgent', '', {
-  address: one(string, ''),
-  context: list(OpenCensusAgentTraceContext, ''),
+export const OpenCensusAgent: Message = message('OpenCensusAgent', 'An OpenCensus agent.', {
+  address: one(string, 'Address, as `dns:host:port` or `ipv4:address:port`.'),
+  context: list(OpenCensusAgentTraceContext, 'Headers in which the trace goes along.'),
 });
 
-export const TracingLiteral: Message = message('TracingLiteral', '', {
-  value: one(string, ''),
+export const TracingLiteral: Message = message('TracingLiteral', 'A fixed value.', {
+  value: one(string, 'The value.'),
 });
 
-export const TracingEnvironment: Message = message('TracingEnvironment', '', {
-  name: one(string, ''),
-  defaultValue: one(string, ''),
+export const TracingEnvironment: Message = message('TracingEnvironment', "A value from the proxy's environment.", {
+  name: one(string, 'The variable.'),
+  defaultValue: one(string, 'Value when it is not set.'),
 });
 
-export const TracingRequestHeader: Message = message('TracingRequestHeader', '', {
-  name: one(string, ''),
-  defaultValue: one(string, ''),
+export const TracingRequestHeader: Message = message('TracingRequestHeader', 'A value from a header of the request.', {
+  name: one(string, 'The header.'),
+  defaultValue: one(string, 'Value when it is absent.'),
 });
 
-export const TracingCustomTag: Message = message('TracingCustomTag', '', {
-  literal: one(TracingLiteral, '', { oneof: 'type' }),
-  environment: one(TracingEnvironment, '', { oneof: 'type' }),
-  header: one(TracingRequestHeader, '', { oneof: 'type' }),
+export const TracingCustomTag: Message = message('TracingCustomTag', 'A tag on each span.', {
+  literal: one(TracingLiteral, 'A fixed value.', { oneof: 'type' }),
+  environment: one(TracingEnvironment, "A value from the proxy's environment.", { oneof: 'type' }),
+  header: one(TracingRequestHeader, 'A value from a header of the request.', { oneof: 'type' }),
 });
 
-export const Tracing: Message = message('Tracing', '', {
-  zipkin: one(TracingZipkin, '', { oneof: 'tracer' }),
-  lightstep: one(TracingLightstep, '', { oneof: 'tracer' }),
-  datadog: one(TracingDatadog, '', { oneof: 'tracer' }),
-  stackdriver: one(TracingStackdriver, '', { oneof: 'tracer' }),
-  openCensusAgent: one(OpenCensusAgent, '', { oneof: 'tracer' }),
-  customTags: map(TracingCustomTag, ''),
-  maxPathTagLength: one(uint32, ''),
-  sampling: one(double, ''),
-  tlsSettings: one(ClientTLSSettings, ''),
-  enableIstioTags: one(bool, ''),
+export const Tracing: Message = message('Tracing', 'Tracing by the proxy itself.', {
+  zipkin: one(TracingZipkin, 'Send spans to Zipkin.', { oneof: 'tracer' }),
+  lightstep: one(TracingLightstep, 'Send spans to Lightstep.', { oneof: 'tracer' }),
+  datadog: one(TracingDatadog, 'Send spans to Datadog.', { oneof: 'tracer' }),
+  stackdriver: one(TracingStackdriver, 'Send spans to Stackdriver.', { oneof: 'tracer' }),
+  openCensusAgent: one(OpenCensusAgent, 'Send spans to an OpenCensus agent.', { oneof: 'tracer' }),
+  customTags: map(TracingCustomTag, 'Tags on each span, by name.'),
+  maxPathTagLength: one(uint32, 'Longest path in a span. Default 256.'),
+  sampling: one(double, 'Percentage of requests that are traced. Default 1.'),
+  tlsSettings: one(ClientTLSSettings, 'TLS towards the tracer.'),
+  enableIstioTags: one(bool, "Tags with Istio's names of mesh, workload and so on. Default true."),
 });

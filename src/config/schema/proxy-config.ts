@@ -1,13 +1,13 @@
 import { bounded, int32, type Message, map, message, one, string } from './schema.ts';
 import { PolicyWorkloadSelector } from './selector.ts';
 
-export const ProxyImage: Message = message('ProxyImage', '', {
-  imageType: one(string, ''),
+export const ProxyImage: Message = message('ProxyImage', 'Image of a proxy.', {
+  imageType: one(string, 'Its type, as `default`, `debug` or `distroless`.'),
 });
 
-export const ProxyConfigSpec: Message = message('ProxyConfigSpec', '', {
-  selector: one(PolicyWorkloadSelector, ''),
-  concurrency: one(bounded(int32, { min: 0 }), ''),
-  environmentVariables: map(bounded(string, { maxLength: 2048 }), ''),
-  image: one(ProxyImage, ''),
+export const ProxyConfigSpec: Message = message('ProxyConfigSpec', 'Settings of some proxies.', {
+  selector: one(PolicyWorkloadSelector, 'Workloads that it is for. None: all of the namespace.'),
+  concurrency: one(bounded(int32, { min: 0 }), 'Worker threads; 0 for one per core.'),
+  environmentVariables: map(bounded(string, { maxLength: 2048 }), 'Environment of the proxy, by name.'),
+  image: one(ProxyImage, 'Image of the proxy.'),
 });

@@ -14,53 +14,69 @@ import {
 } from './schema.ts';
 import { PolicyTargetReference, PolicyWorkloadSelector } from './selector.ts';
 
-export const WorkloadMode: Enum = enumeration('WorkloadMode', '', ['CLIENT_AND_SERVER', 'CLIENT', 'SERVER']);
+export const WorkloadMode: Enum = enumeration('WorkloadMode', 'Whether the workload is client or server.', [
+  'CLIENT_AND_SERVER',
+  'CLIENT',
+  'SERVER',
+]);
 
-export const TracingSelector: Message = message('TracingSelector', '', {
-  mode: one(WorkloadMode, ''),
+export const TracingSelector: Message = message('TracingSelector', 'Which traffic is traced.', {
+  mode: one(WorkloadMode, 'Whether the workload is client or server.'),
 });
 
-export const ProviderRef: Message = message('ProviderRef', '', {
-  name: one(bounded(string, { minLength: 1 }), '', { required: true }),
+export const ProviderRef: Message = message('ProviderRef', 'A provider.', {
+  name: one(bounded(string, { minLength: 1 }), 'Its name in mesh.yaml.', { required: true }),
 });
 
-export const TelemetryTracingLiteral: Message = message('TelemetryTracingLiteral', '', {
-  value: one(bounded(string, { minLength: 1 }), '', { required: true }),
+export const TelemetryTracingLiteral: Message = message('TelemetryTracingLiteral', 'A fixed value.', {
+  value: one(bounded(string, { minLength: 1 }), 'The value.', { required: true }),
 });
 
-export const TelemetryTracingEnvironment: Message = message('TelemetryTracingEnvironment', '', {
-  name: one(bounded(string, { minLength: 1 }), '', { required: true }),
-  defaultValue: one(string, ''),
+export const TelemetryTracingEnvironment: Message = message(
+  'TelemetryTracingEnvironment',
+  "A value from the proxy's environment.",
+  {
+    name: one(bounded(string, { minLength: 1 }), 'The variable.', { required: true }),
+    defaultValue: one(string, 'Value when it is not set.'),
+  },
+);
+
+export const TelemetryTracingRequestHeader: Message = message(
+  'TelemetryTracingRequestHeader',
+  'A value from a header of the request.',
+  {
+    name: one(bounded(string, { minLength: 1 }), 'The header.', { required: true }),
+    defaultValue: one(string, 'Value when it is absent.'),
+  },
+);
+
+export const TelemetryTracingFormatter: Message = message(
+  'TelemetryTracingFormatter',
+  "A value with Envoy's `%COMMANDS%`.",
+  {
+    value: one(bounded(string, { minLength: 1 }), 'The value.', { required: true }),
+  },
+);
+
+export const TelemetryTracingCustomTag: Message = message('TelemetryTracingCustomTag', 'A tag on each span.', {
+  literal: one(TelemetryTracingLiteral, 'A fixed value.', { oneof: 'type' }),
+  environment: one(TelemetryTracingEnvironment, "A value from the proxy's environment.", { oneof: 'type' }),
+  header: one(TelemetryTracingRequestHeader, 'A value from a header of the request.', { oneof: 'type' }),
+  formatter: one(TelemetryTracingFormatter, "A value with Envoy's `%COMMANDS%`.", { oneof: 'type' }),
 });
 
-export const TelemetryTracingRequestHeader: Message = message('TelemetryTracingRequestHeader', '', {
-  name: one(bounded(string, { minLength: 1 }), '', { required: true }),
-  defaultValue: one(string, ''),
+export const TelemetryTracing: Message = message('TelemetryTracing', 'Tracing.', {
+  match: one(TracingSelector, 'Which traffic.'),
+  providers: list(ProviderRef, 'Where spans go. None: as mesh.yaml says.'),
+  randomSamplingPercentage: one(bounded(double, { min: 0, max: 100 }), 'Percentage of requests that are traced.'),
+  disableSpanReporting: one(bool, 'Send no spans; the trace still goes along with requests.'),
+  customTags: map(TelemetryTracingCustomTag, 'Tags on each span, by name.'),
+  useRequestIdForTraceSampling: one(bool, 'Decide by X-Request-Id whether to trace. Default true.'),
+  enableIstioTags: one(bool, "Tags with Istio's names of mesh, workload and so on. Default true."),
+  disableContextPropagation: one(bool, 'The trace does not go along with requests.'),
 });
 
-export const TelemetryTracingFormatter: Message = message('TelemetryTracingFormatter', '', {
-  value: one(bounded(string, { minLength: 1 }), '', { required: true }),
-});
-
-export const TelemetryTracingCustomTag: Message = message('TelemetryTracingCustomTag', '', {
-  literal: one(TelemetryTracingLiteral, '', { oneof: 'type' }),
-  environment: one(TelemetryTracingEnvironment, '', { oneof: 'type' }),
-  header: one(TelemetryTracingRequestHeader, '', { oneof: 'type' }),
-  formatter: one(TelemetryTracingFormatter, '', { oneof: 'type' }),
-});
-
-export const TelemetryTracing: Message = message('TelemetryTracing', '', {
-  match: one(TracingSelector, ''),
-  providers: list(ProviderRef, ''),
-  randomSamplingPercentage: one(bounded(double, { min: 0, max: 100 }), ''),
-  disableSpanReporting: one(bool, ''),
-  customTags: map(TelemetryTracingCustomTag, ''),
-  useRequestIdForTraceSampling: one(bool, ''),
-  enableIstioTags: one(bool, ''),
-  disableContextPropagation: one(bool, ''),
-});
-
-export const IstioMetric: Enum = enumeration('IstioMetric', '', [
+export const IstioMetric: Enum = enumeration('IstioMetric', "One of Istio's metrics.", [
   'ALL_METRICS',
   'REQUEST_COUNT',
   'REQUEST_DURATION',
@@ -74,51 +90,54 @@ export const IstioMetric: Enum = enumeration('IstioMetric', '', [
   'GRPC_RESPONSE_MESSAGES',
 ]);
 
-export const MetricSelector: Message = message('MetricSelector', '', {
-  metric: one(IstioMetric, '', { oneof: 'metricMatch' }),
-  customMetric: one(bounded(string, { minLength: 1 }), '', { oneof: 'metricMatch' }),
-  mode: one(WorkloadMode, ''),
+export const MetricSelector: Message = message('MetricSelector', 'Which metrics.', {
+  metric: one(IstioMetric, "One of Istio's.", { oneof: 'metricMatch' }),
+  customMetric: one(bounded(string, { minLength: 1 }), 'Another one, by name.', { oneof: 'metricMatch' }),
+  mode: one(WorkloadMode, 'Whether the workload is client or server.'),
 });
 
-export const TagOverrideOperation: Enum = enumeration('TagOverrideOperation', '', ['UPSERT', 'REMOVE']);
+export const TagOverrideOperation: Enum = enumeration('TagOverrideOperation', 'What happens to a tag.', [
+  'UPSERT',
+  'REMOVE',
+]);
 
-export const TagOverride: Message = message('TagOverride', '', {
-  operation: one(TagOverrideOperation, ''),
-  value: one(string, ''),
+export const TagOverride: Message = message('TagOverride', 'A change to a tag.', {
+  operation: one(TagOverrideOperation, 'What happens.'),
+  value: one(string, 'CEL expression for its value.'),
 });
 
-export const MetricsOverrides: Message = message('MetricsOverrides', '', {
-  match: one(MetricSelector, ''),
-  disabled: one(bool, ''),
-  tagOverrides: map(TagOverride, ''),
+export const MetricsOverrides: Message = message('MetricsOverrides', 'A change to metrics.', {
+  match: one(MetricSelector, 'Which metrics. None: all.'),
+  disabled: one(bool, 'Do not keep them.'),
+  tagOverrides: map(TagOverride, 'Changes to tags, by name.'),
 });
 
-export const Metrics: Message = message('Metrics', '', {
-  providers: list(ProviderRef, ''),
-  overrides: list(MetricsOverrides, ''),
-  reportingInterval: one(bounded(duration, { min: 1 }), ''),
+export const Metrics: Message = message('Metrics', 'Metrics.', {
+  providers: list(ProviderRef, 'Where they go. None: as mesh.yaml says.'),
+  overrides: list(MetricsOverrides, 'Changes, in order.'),
+  reportingInterval: one(bounded(duration, { min: 1 }), 'How often TCP connections are counted. Default 5s.'),
 });
 
-export const LogSelector: Message = message('LogSelector', '', {
-  mode: one(WorkloadMode, ''),
+export const LogSelector: Message = message('LogSelector', 'Which traffic is logged.', {
+  mode: one(WorkloadMode, 'Whether the workload is client or server.'),
 });
 
-export const AccessLoggingFilter: Message = message('AccessLoggingFilter', '', {
-  expression: one(string, ''),
+export const AccessLoggingFilter: Message = message('AccessLoggingFilter', 'Which of it.', {
+  expression: one(string, 'CEL expression that must be true.'),
 });
 
-export const AccessLogging: Message = message('AccessLogging', '', {
-  match: one(LogSelector, ''),
-  providers: list(ProviderRef, ''),
-  disabled: one(bool, ''),
-  filter: one(AccessLoggingFilter, ''),
+export const AccessLogging: Message = message('AccessLogging', 'Access logs.', {
+  match: one(LogSelector, 'Which traffic.'),
+  providers: list(ProviderRef, 'Where they go. None: as mesh.yaml says.'),
+  disabled: one(bool, 'Do not log.'),
+  filter: one(AccessLoggingFilter, 'Which of it.'),
 });
 
-export const Telemetry: Message = message('Telemetry', '', {
-  selector: one(PolicyWorkloadSelector, ''),
-  targetRef: one(PolicyTargetReference, ''),
-  targetRefs: list(PolicyTargetReference, '', { maxItems: 16 }),
-  tracing: list(TelemetryTracing, ''),
-  metrics: list(Metrics, ''),
-  accessLogging: list(AccessLogging, ''),
+export const Telemetry: Message = message('Telemetry', 'Traces, metrics and logs.', {
+  selector: one(PolicyWorkloadSelector, 'Workloads that it is for. None: all of the namespace.'),
+  targetRef: one(PolicyTargetReference, 'Gateway or service that it is for.'),
+  targetRefs: list(PolicyTargetReference, 'Gateways or services that it is for.', { maxItems: 16 }),
+  tracing: list(TelemetryTracing, 'Tracing.'),
+  metrics: list(Metrics, 'Metrics.'),
+  accessLogging: list(AccessLogging, 'Access logs.'),
 });
