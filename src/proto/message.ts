@@ -1,6 +1,7 @@
 import { ENCODERS } from '#generated/proto/encoder.ts';
 import type { google, MessageTypes } from '#generated/proto/types.ts';
 import { EncodeError, UnknownMessageError } from './errors.ts';
+import { misfit } from './misfit.ts';
 import { typeUrl } from './type-urls.ts';
 import { EncodedMessage, Writer } from './writer.ts';
 
@@ -25,7 +26,8 @@ export function encodeMessage<Name extends string>(fullName: Name, message: Mess
   try {
     encoder.write(writer, message, 0);
   } catch (error) {
-    if (error instanceof EncodeError) throw new EncodeError(`${fullName}: ${error.message}`);
+    if (error instanceof EncodeError)
+      throw new EncodeError(misfit(fullName, message) ?? `${fullName}: ${error.message}`);
     throw error;
   }
   return writer.result();

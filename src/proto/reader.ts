@@ -24,9 +24,11 @@ export class Reader {
   readonly #buffer: Buffer;
   #at: number = 0;
   #end: number;
-  #depth: number = 0;
+  #depth: number;
 
-  constructor(bytes: Uint8Array) {
+  /** @param depth of the message among those that it is nested in */
+  constructor(bytes: Uint8Array, depth = 0) {
+    this.#depth = depth;
     this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#end = bytes.byteLength;
   }
@@ -127,6 +129,12 @@ export class Reader {
     this.#at = this.#end;
     this.#end = end;
     return value;
+  }
+
+  /** What `read` makes of a message in bytes that were read as such: an Any's value. Depth goes on counting. */
+  inside<T>(bytes: Uint8Array, read: (reader: Reader) => T): T {
+    if (this.#depth >= MAX_DEPTH) throw new DecodeError(`messages are nested more than ${MAX_DEPTH} deep`);
+    return read(new Reader(bytes, this.#depth + 1));
   }
 
   /** An entry of a map of texts. */
