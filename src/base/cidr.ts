@@ -61,3 +61,11 @@ export function networkText({ address, prefixLength }: CidrBlock): string {
   });
   return `${addressText(masked)}/${prefixLength}`;
 }
+
+/** Whether an address lies in a block; false when either is none, or they are of different families. */
+export function cidrContains(block: string, address: string): boolean {
+  const outer = cidrBlock(block);
+  const inner = cidrBlock(address);
+  if (outer === undefined || inner === undefined || isIpv6(outer.address) !== isIpv6(inner.address)) return false;
+  return networkText({ ...inner, prefixLength: outer.prefixLength }) === networkText(outer);
+}

@@ -44,8 +44,8 @@ export function destinationRuleIndex(rules: readonly Config<DestinationRule>[]):
   for (const rule of rules) {
     const host = rule.spec.host ?? '';
     const hosts = isWildcardHost(host) ? wildcards : exact;
-    let list = hosts.get(host);
-    if (list === undefined) hosts.set(host, (list = []));
+    const list = hosts.get(host) ?? [];
+    hosts.set(host, list);
     mergeInto(list, rule);
   }
   return { exact, wildcards };

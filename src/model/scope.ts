@@ -62,6 +62,8 @@ export interface VirtualServiceHead {
   readonly hasTcp: boolean;
   /** Some match of it names source labels. */
   readonly hasSourceLabels: boolean;
+  /** Some match of it names a source namespace, so that its destinations differ from one to the other. */
+  readonly hasSourceNamespace: boolean;
   /** Made from a Gateway API route: hosts are matched by subset. */
   readonly gatewaySemantics: boolean;
   /** Destination hosts with their ports, sorted; port 0 means all. Pairs are `[host, ports]`. */
@@ -94,7 +96,7 @@ export interface SidecarScope {
   readonly services: readonly Service[];
   readonly servicesByHostname: ReadonlyMap<Hostname, Service>;
   readonly outboundTrafficPolicy: {
-    readonly mode: 'ALLOW_ANY' | 'REGISTRY_ONLY' | 'ALLOW_ANY_DYNAMIC';
+    readonly mode: 'ALLOW_ANY' | 'REGISTRY_ONLY' | 'ALLOW_ANY_DYNAMIC_DNS';
     readonly egressProxy?: {
       readonly host?: string;
       readonly subset?: string;

@@ -1,12 +1,15 @@
-import type { MeshConfig, MeshNetworks, PeerAuthentication, VirtualService } from '#generated/config/specs.ts';
+import type { PeerAuthentication, VirtualService } from '#generated/config/specs.ts';
 import type { Hostname } from '../base/host.ts';
 import type { Config, ConfigKey } from '../config/config.ts';
-import type { Derived, Index, Input } from '../derive/graph.ts';
+import type { Derived, Input } from '../derive/graph.ts';
 import type { ConsolidatedDestinationRule } from '../model/destination-rule.ts';
 import type { Endpoint } from '../model/endpoint.ts';
 import type { Proxy } from '../model/proxy.ts';
 import type { ProxyScope, SidecarScope, VirtualServiceHead } from '../model/scope.ts';
 import type { Service, ServiceTarget } from '../model/service.ts';
+
+import type { Configuration } from './configuration.ts';
+import type { MeshOptions } from './options.ts';
 
 /** Key of derivations that exist once. */
 export const ONE = '';
@@ -24,18 +27,8 @@ export type MutualTlsMode = 'UNSET' | 'DISABLE' | 'PERMISSIVE' | 'STRICT';
  * The derivations that all resource types build on: configuration to services, endpoints, policies and scopes.
  * Every member is read through `get`, which records the dependency.
  */
-export interface Mesh {
-  readonly configs: Input<ConfigKey, Config>;
-  readonly byKind: Index<string, ConfigKey>;
-  /** Keyed by `Kind/namespace`. */
-  readonly byKindNamespace: Index<string, ConfigKey>;
-  /**
-   * One field of the effective MeshConfig (defaults filled in), compared by value: `facet('connectTimeout')`.
-   * Read single facets, never the whole.
-   */
-  facet<K extends keyof MeshConfig>(name: K): MeshConfig[K];
-  readonly networks: Derived<'', MeshNetworks>;
-
+export interface Mesh extends Configuration {
+  readonly options: MeshOptions;
   /** All services of a hostname in every namespace, oldest first. */
   readonly servicesOfHost: Derived<Hostname, readonly Service[]>;
   /** The service of a hostname in one namespace (the oldest; a Kubernetes Service before a ServiceEntry). */

@@ -1,0 +1,82 @@
+import type { LabelSelector, MeshConfig, MeshNetworks } from '#generated/config/specs.ts';
+import { deepEqual } from '../base/equal.ts';
+import type { Labels } from '../base/labels.ts';
+import { type Config, type ConfigKey, configKey } from '../config/config.ts';
+import { effectiveMesh } from '../config/mesh.ts';
+import type { Derived, Graph, Index, Input } from '../derive/graph.ts';
+import { matchesSelector } from '../model/label-selector.ts';
+
+export const MESH_CONFIG_KEY: ConfigKey = '/MeshConfig//mesh';
+export const MESH_NETWORKS_KEY: ConfigKey = '/MeshNetworks//meshNetworks';
+
+/** Configuration objects as derivations read them: those in namespaces that the mesh looks at. */
+export interface Configuration {
+  readonly configs: Input<ConfigKey, Config>;
+  readonly byKind: Index<string, ConfigKey>;
+  /** Keyed by `Kind/namespace`. */
+  readonly byKindNamespace: Index<string, ConfigKey>;
+  facet<K extends keyof MeshConfig>(name: K): MeshConfig[K];
+  readonly networks: Derived<'', MeshNetworks>;
+  /** The object, unless its namespace is not discovered. */
+  config<Spec>(key: ConfigKey): Config<Spec> | undefined;
+  /** All objects of a kind, by key. */
+  ofKind<Spec>(kind: string): readonly Config<Spec>[];
+  ofKindIn<Spec>(kind: string, namespace: string): readonly Config<Spec>[];
+  readonly namespaceLabels: Derived<string, Labels>;
+  readonly namespaceAnnotations: Derived<string, Labels>;
+  rootNamespace(): string;
+  trustDomain(): string;
+}
+
+const EMPTY: Labels = {};
+
+export function deriveConfiguration(graph: Graph, configs: Input<ConfigKey, Config>): Configuration {
+  const byKind = configs.index<string>('kind', (c) => [c.kind]);
+  const byKindNamespace = configs.index<string>('kindNamespace', (c) => [`${c.kind}/${c.namespace}`]);
+  const effective = graph.derived<'', MeshConfig>('mesh', () =>
+    effectiveMesh(configs.get(MESH_CONFIG_KEY) as Config<MeshConfig> | undefined),
+  );
+  const facets = graph.derived<keyof MeshConfig, unknown>('meshFacet', (name) => effective.get('')[name], {
+    equals: deepEqual,
+  });
+  const networks = graph.derived<'', MeshNetworks>(
+    'meshNetworks',
+    () => (configs.get(MESH_NETWORKS_KEY) as Config<MeshNetworks> | undefined)?.spec ?? {},
+  );
+  const namespaceObject = (name: string) => configs.get(configKey('', 'Namespace', '', name));
+  const namespaceLabels = graph.derived<string, Labels>('namespaceLabels', (n) => namespaceObject(n)?.labels ?? EMPTY, {
+    equals: deepEqual,
+  });
+  const namespaceAnnotations = graph.derived<string, Labels>(
+    'namespaceAnnotations',
+    (n) => namespaceObject(n)?.annotations ?? EMPTY,
+    { equals: deepEqual },
+  );
+  const facet = <K extends keyof MeshConfig>(name: K) => facets.get(name) as MeshConfig[K];
+  /** @see istio/istio pkg/kube/namespace/filter.go: any selector that matches takes the namespace in */
+  const discovered = graph.derived<string, boolean>('namespaceDiscovered', (namespace) => {
+    const selectors = (facet('discoverySelectors') ?? []) as readonly LabelSelector[];
+    if (selectors.length === 0 || namespace === '' || namespace === facet('rootNamespace')) return true;
+    const labels = { 'kubernetes.io/metadata.name': namespace, ...namespaceLabels.get(namespace) };
+    return selectors.some((selector) => matchesSelector(selector, labels));
+  });
+  const config = <Spec>(key: ConfigKey) => {
+    const found = configs.get(key) as Config<Spec> | undefined;
+    return found !== undefined && discovered.get(found.namespace) ? found : undefined;
+  };
+  const present = <Spec>(keys: readonly ConfigKey[]) => keys.flatMap((key) => config<Spec>(key) ?? []);
+  return {
+    configs,
+    byKind,
+    byKindNamespace,
+    facet,
+    networks,
+    config,
+    ofKind: (kind) => present(byKind.get(kind)),
+    ofKindIn: (kind, namespace) => present(byKindNamespace.get(`${kind}/${namespace}`)),
+    namespaceLabels,
+    namespaceAnnotations,
+    rootNamespace: () => facet('rootNamespace') ?? 'istio-system',
+    trustDomain: () => facet('trustDomain') ?? 'cluster.local',
+  };
+}

@@ -1,0 +1,40 @@
+import type { PeerAuthentication } from '#generated/config/specs.ts';
+import { sameItems } from '../base/equal.ts';
+import { compareStrings } from '../base/order.ts';
+import type { Config, ConfigKey } from '../config/config.ts';
+import type { Graph, Input } from '../derive/graph.ts';
+import { deriveConfiguration } from './configuration.ts';
+import { deriveDestinationRules } from './destination-rules.ts';
+import type { Mesh } from './mesh.ts';
+import type { MeshOptions } from './options.ts';
+import { deriveScopes } from './scopes.ts';
+import { deriveServices } from './services.ts';
+import { deriveVirtualServices } from './virtual-services.ts';
+import { deriveWorkloads } from './workloads.ts';
+
+/** Declares the derivations that all resource types build on. */
+export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, options: MeshOptions): Mesh {
+  const configuration = deriveConfiguration(graph, configs);
+  const workloads = deriveWorkloads(graph, configuration, options);
+  const services = deriveServices(graph, configuration, workloads, options);
+  const virtualServices = deriveVirtualServices(graph, configuration, options);
+  const destinationRules = deriveDestinationRules(graph, configuration, options);
+  const scopes = deriveScopes(graph, configuration, workloads, services, virtualServices);
+  const peerAuthentications = graph.derived<string, readonly Config<PeerAuthentication>[]>(
+    'peerAuthentications',
+    (namespace) =>
+      [
+        ...configuration.ofKindIn<PeerAuthentication>('PeerAuthentication', namespace || configuration.rootNamespace()),
+      ].sort((a, b) => a.creationTime - b.creationTime || compareStrings(a.name, b.name)),
+    { equals: sameItems },
+  );
+  return {
+    ...configuration,
+    ...services,
+    ...virtualServices,
+    ...destinationRules,
+    ...scopes,
+    peerAuthentications,
+    options,
+  };
+}

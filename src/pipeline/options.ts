@@ -1,0 +1,21 @@
+/** What does not change while the process runs. Istio's environment variables of the same meaning are named. */
+export interface MeshOptions {
+  /** Suffix of Kubernetes services' names; `PILOT_…`'s `--domain`. */
+  readonly domainSuffix: string;
+  /** `CLUSTER_ID`: of all that is read from files. */
+  readonly clusterId: string;
+  /** `ISTIO_DUAL_STACK`. */
+  readonly dualStack: boolean;
+  /** `PILOT_PERSISTENT_SESSION_LABEL`. */
+  readonly persistentSessionLabel: string;
+  /** `PILOT_PERSISTENT_SESSION_HEADER_LABEL`. */
+  readonly persistentSessionHeaderLabel: string;
+}
+
+export const DEFAULT_MESH_OPTIONS: MeshOptions = {
+  domainSuffix: 'cluster.local',
+  clusterId: 'Kubernetes',
+  dualStack: false,
+  persistentSessionLabel: 'istio.io/persistent-session',
+  persistentSessionHeaderLabel: 'istio.io/persistent-session-header',
+};

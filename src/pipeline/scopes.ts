@@ -1,0 +1,160 @@
+import type { Sidecar } from '#generated/config/specs.ts';
+import { deepEqual } from '../base/equal.ts';
+import type { Hostname } from '../base/host.ts';
+import { canonicalJson } from '../base/intern.ts';
+import { selects } from '../base/labels.ts';
+import { compareStrings } from '../base/order.ts';
+import type { Config, ConfigKey } from '../config/config.ts';
+import type { Derived, Graph, Input } from '../derive/graph.ts';
+import { parseLocality } from '../model/endpoint.ts';
+import { ipFamiliesOf } from '../model/node.ts';
+import type { Proxy } from '../model/proxy.ts';
+import type { ProxyScope, SidecarScope } from '../model/scope.ts';
+import type { Service, ServiceTarget } from '../model/service.ts';
+import { sidecarScope as sidecarScopeOf } from '../model/sidecar-scope.ts';
+import { MESH_GATEWAY, virtualServiceDestinations } from '../model/virtual-service.ts';
+import { isVisible } from '../model/visibility.ts';
+import { localityOfLabels } from '../model/workload.ts';
+import type { Configuration } from './configuration.ts';
+import { proxyTargets } from './proxy-targets.ts';
+import type { Services } from './services.ts';
+import type { VirtualServices } from './virtual-services.ts';
+import type { Workloads } from './workloads.ts';
+
+export interface Scopes {
+  readonly proxies: Input<string, Proxy>;
+  readonly scopeOf: Derived<string, ProxyScope | undefined>;
+  readonly sidecarScope: Derived<ProxyScope, SidecarScope>;
+  readonly targets: Derived<ProxyScope, readonly ServiceTarget[]>;
+}
+
+/** Node metadata that translation reads; anything else can't tell two scopes apart. */
+const METADATA: readonly string[] = [
+  'MESH_ID',
+  'PROXY_CONFIG',
+  'HTTP10',
+  'UNPRIVILEGED_POD',
+  'ISTIO_VERSION',
+  'DNS_CAPTURE',
+  'DNS_AUTO_ALLOCATE',
+  'ENABLE_HBONE',
+  'TLS_CLIENT_CERT_CHAIN',
+  'TLS_CLIENT_KEY',
+  'TLS_CLIENT_ROOT_CERT',
+  'TLS_SERVER_CERT_CHAIN',
+  'TLS_SERVER_KEY',
+  'TLS_SERVER_ROOT_CERT',
+  'IDLE_TIMEOUT',
+  'WORKLOAD_NAME',
+  'NODE_NAME',
+  'REQUESTED_NETWORK_VIEW',
+  'GENERATOR',
+];
+
+export function deriveScopes(
+  graph: Graph,
+  configuration: Configuration,
+  workloads: Workloads,
+  services: Services,
+  virtualServices: VirtualServices,
+): Scopes {
+  const proxies = graph.input<string, Proxy>('proxy', { equals: deepEqual });
+  const own = proxyTargets(configuration, workloads, services);
+  const interned = new Map<string, ProxyScope>();
+
+  /** Sidecars of a namespace: with a selector first, then the oldest. */
+  const sidecars = graph.derived<string, readonly Config<Sidecar>[]>('sidecars', (namespace) =>
+    [...configuration.ofKindIn<Sidecar>('Sidecar', namespace)].sort(compareSidecars),
+  );
+  const sidecarFor = (namespace: string, labels: Proxy['labels']): ConfigKey | '' => {
+    const here = sidecars.get(namespace).find(({ spec }) => selects(spec.workloadSelector?.labels, labels));
+    if (here !== undefined) return here.key;
+    const root = configuration.rootNamespace();
+    return sidecars.get(root).find(({ spec }) => spec.workloadSelector === undefined)?.key ?? '';
+  };
+
+  const scopeOf = graph.derived<string, ProxyScope | undefined>('scopeOf', (id) => {
+    const proxy = proxies.get(id);
+    if (proxy === undefined) return undefined;
+    const isVm = Boolean(proxy.metadata['ISTIO_VM'] ?? proxy.metadata['WORKLOAD_ENTRY']);
+    const labels = (isVm ? undefined : own.workloadLabels(proxy)) ?? proxy.labels;
+    const targets = own.targets({ ...proxy, labels });
+    const written = localityOfLabels(labels);
+    const labelled = proxy.locality ?? (written === '' ? undefined : parseLocality(written));
+    const scope: Omit<ProxyScope, 'key'> = {
+      type: proxy.type,
+      namespace: proxy.namespace,
+      dnsDomain: proxy.dnsDomain,
+      labels,
+      serviceAccount: proxy.serviceAccount,
+      sidecar: proxy.type === 'sidecar' ? sidecarFor(proxy.namespace, labels) : '',
+      interceptionMode: proxy.interceptionMode,
+      capabilities: proxy.capabilities,
+      ipFamilies: ipFamiliesOf(proxy.ips),
+      ips: dependsOnIps(proxy, targets) ? proxy.ips : [],
+      network: proxy.network,
+      clusterId: proxy.clusterId,
+      locality: labelled,
+      targets: targets.map(({ service, port, targetPort }) => ({ serviceId: service.id, port: port.port, targetPort })),
+      metadata: Object.fromEntries(
+        METADATA.flatMap((n) => (proxy.metadata[n] === undefined ? [] : [[n, proxy.metadata[n]]])),
+      ),
+    };
+    const key = canonicalJson(scope);
+    const known = interned.get(key) ?? Object.freeze({ key, ...scope });
+    interned.set(key, known);
+    return known;
+  });
+
+  /** Key `namespace|sidecar`. */
+  const sidecarScopes = graph.derived<string, SidecarScope>('sidecarScope', (id) => {
+    const at = id.indexOf('|');
+    const namespace = id.slice(0, at);
+    const sidecar = configuration.config<Sidecar>(id.slice(at + 1));
+    const policy = configuration.facet('outboundTrafficPolicy');
+    return sidecarScopeOf({
+      namespace,
+      ...(sidecar ? { sidecar } : {}),
+      services: services.visibleServices.get(namespace),
+      virtualServices: virtualServices.virtualServicesForGateway.get(`${namespace}|${MESH_GATEWAY}`),
+      destinationsOf: (vs) => {
+        const spec = vs.hasSourceNamespace ? virtualServices.virtualService.get(vs.key)?.spec : undefined;
+        if (spec === undefined) return vs.destinations;
+        return [...virtualServiceDestinations(spec, namespace)].map(([host, ports]) => [host, [...ports]] as const);
+      },
+      inferredService: (host) => inferredService(services, host, namespace),
+      meshOutboundPolicy: { mode: policy?.mode ?? 'ALLOW_ANY' },
+    });
+  });
+  const targets = graph.derived<ProxyScope, readonly ServiceTarget[]>('targets', (scope) =>
+    scope.targets.flatMap(({ serviceId, port, targetPort }) => {
+      const service = services.serviceById.get(serviceId);
+      const found = service?.ports.find((p) => p.port === port);
+      return service && found ? [{ service, port: found, targetPort }] : [];
+    }),
+  );
+  return {
+    proxies,
+    scopeOf,
+    sidecarScope: { name: 'sidecarScope', get: (scope) => sidecarScopes.get(`${scope.namespace}|${scope.sidecar}`) },
+    targets,
+  };
+}
+
+/** Only inbound listeners that bind to the proxy's own addresses hold them. */
+function dependsOnIps({ interceptionMode }: Proxy, targets: readonly ServiceTarget[]): boolean {
+  return interceptionMode === 'NONE' && targets.length > 0;
+}
+
+function compareSidecars(a: Config<Sidecar>, b: Config<Sidecar>): number {
+  const selector = Number(b.spec.workloadSelector !== undefined) - Number(a.spec.workloadSelector !== undefined);
+  return selector || a.creationTime - b.creationTime || compareStrings(a.name, b.name);
+}
+
+/** The namespace's own service, else a visible Kubernetes one, else the oldest visible one. @see sidecar.go `pickBestVisibleNamespace` */
+function inferredService(services: Services, host: Hostname, namespace: string): Service | undefined {
+  const own = services.service.get(`${namespace}/${host}`);
+  if (own !== undefined) return own;
+  const visible = services.servicesOfHost.get(host).filter((s) => isVisible(services.visibility.get(s.id), namespace));
+  return visible.find((s) => s.registry === 'Kubernetes') ?? visible[0];
+}

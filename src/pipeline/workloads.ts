@@ -1,0 +1,111 @@
+import type { Node, Pod, WorkloadEntry } from '#generated/config/specs.ts';
+import { cidrContains } from '../base/cidr.ts';
+import { deepEqual } from '../base/equal.ts';
+import { type Labels, selects } from '../base/labels.ts';
+import { type Config, type ConfigKey, configKey } from '../config/config.ts';
+import type { Derived, Graph, Index } from '../derive/graph.ts';
+import {
+  isHealthyEntry,
+  podAddresses,
+  type Workload,
+  type WorkloadContext,
+  workloadOfEntry,
+  workloadOfPod,
+} from '../model/workload.ts';
+import type { Configuration } from './configuration.ts';
+import type { MeshOptions } from './options.ts';
+
+export interface Workloads {
+  /** The workload of a Pod or WorkloadEntry; undefined when it has none (ended, without address, unhealthy). */
+  readonly workload: Derived<ConfigKey, Workload | undefined>;
+  /** Workloads of a namespace that a selector chooses: entries and pods by kind, then name. An empty selector chooses none. */
+  selected(namespace: string, selector: Labels): readonly Workload[];
+  /** Pods, WorkloadEntries, ServiceEntries and EndpointSlices that name an address. */
+  readonly byAddress: Index<string, ConfigKey>;
+  context(): WorkloadContext;
+}
+
+const KINDS: ReadonlySet<string> = new Set(['Pod', 'WorkloadEntry']);
+
+function labelsOf(config: Config): Labels {
+  return config.kind === 'Pod' ? config.labels : { ...(config as Config<WorkloadEntry>).spec.labels, ...config.labels };
+}
+
+function addressesOf(config: Config): readonly string[] {
+  switch (config.kind) {
+    case 'Pod':
+      return podAddresses(config as Config<Pod>);
+    case 'WorkloadEntry':
+      return [(config as Config<WorkloadEntry>).spec.address ?? ''];
+    case 'ServiceEntry':
+      return ((config.spec as { endpoints?: readonly WorkloadEntry[] }).endpoints ?? []).map((e) => e.address ?? '');
+    case 'EndpointSlice':
+      return ((config.spec as { endpoints?: readonly { addresses?: readonly string[] }[] }).endpoints ?? []).flatMap(
+        (e) => e.addresses ?? [],
+      );
+    default:
+      return [];
+  }
+}
+
+export function deriveWorkloads(graph: Graph, configuration: Configuration, options: MeshOptions): Workloads {
+  const { configs } = configuration;
+  const byLabel = configs.index<string>('workloadLabel', (c) =>
+    KINDS.has(c.kind) ? Object.entries(labelsOf(c)).map(([k, v]) => `${c.namespace}/${k}=${v}`) : [],
+  );
+  const byAddress = configs.index<string>('address', addressesOf);
+  const networkOf = (address: string, labels: Labels): string => {
+    const label = labels['topology.istio.io/network'];
+    if (label) return label;
+    const networks = Object.entries(configuration.networks.get('').networks ?? {});
+    const covers = (match: { readonly fromCidr?: string; readonly fromRegistry?: string }) =>
+      match.fromRegistry === options.clusterId ||
+      (match.fromCidr !== undefined && address !== '' && cidrContains(match.fromCidr, address));
+    return networks.find(([, { endpoints = [] }]) => endpoints.some(covers))?.[0] ?? '';
+  };
+  const context = (): WorkloadContext => ({
+    trustDomain: configuration.trustDomain(),
+    clusterId: options.clusterId,
+    networkOf,
+  });
+  const nodeLocality = graph.derived<string, string>('nodeLocality', (name) => {
+    const labels = configs.get(configKey('', 'Node', '', name) as ConfigKey)?.labels ?? {};
+    const region = labels['topology.kubernetes.io/region'] ?? labels['failure-domain.beta.kubernetes.io/region'] ?? '';
+    const zone = labels['topology.kubernetes.io/zone'] ?? labels['failure-domain.beta.kubernetes.io/zone'] ?? '';
+    const subZone = labels['topology.istio.io/subzone'] ?? '';
+    return region || zone || subZone ? `${region}/${zone}/${subZone}` : '';
+  });
+  const workload = graph.derived<ConfigKey, Workload | undefined>(
+    'workload',
+    (key) => {
+      const config = configuration.config<Node>(key);
+      if (config?.kind === 'Pod') {
+        const pod = config as Config<Pod>;
+        return workloadOfPod(pod, { ...context(), nodeLocality: nodeLocality.get(pod.spec.nodeName ?? '') });
+      }
+      if (config?.kind !== 'WorkloadEntry') return undefined;
+      const entry = config as Config<WorkloadEntry>;
+      return isHealthyEntry(entry) ? workloadOfEntry(entry.spec, entry, context()) : undefined;
+    },
+    { equals: deepEqual },
+  );
+  return {
+    workload,
+    byAddress,
+    context,
+    selected: (namespace, selector) => {
+      const [first] = Object.entries(selector);
+      if (first === undefined) return [];
+      const candidates = byLabel.get(`${namespace}/${first[0]}=${first[1]}`);
+      return candidates
+        .flatMap((key) => workload.get(key) ?? [])
+        .filter((w) => selects(selector, w.labels))
+        .sort(compareWorkloads);
+    },
+  };
+}
+
+function compareWorkloads(a: Workload, b: Workload): number {
+  if (a.kind !== b.kind) return a.kind < b.kind ? -1 : 1;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
