@@ -36,7 +36,8 @@ export interface ProxyScope {
   readonly ips: readonly string[];
   readonly network: string;
   readonly clusterId: string;
-  readonly locality: Locality | undefined;
+  /** Parts are empty where nothing is known. */
+  readonly locality: Locality;
   /** Of the proxy's own workload, in the order of services, then ports. */
   readonly targets: readonly TargetRef[];
   /** Node metadata that translation reads (`MESH_ID`, `PROXY_CONFIG`, `HTTP_PROXY_PORT`, `UNPRIVILEGED_POD`, …), normalised. */

@@ -2,6 +2,7 @@ import type { Pod, WorkloadEntry } from '#generated/config/specs.ts';
 import { isIpAddress } from '../base/address.ts';
 import type { Labels } from '../base/labels.ts';
 import type { Config } from '../config/config.ts';
+import { type Locality, parseLocality } from './endpoint.ts';
 
 /**
  * A machine or pod that services may select.
@@ -157,4 +158,19 @@ export function podAddresses({ status }: Config<Pod>): readonly string[] {
   const ips = Array.isArray(several) ? several.flatMap((item) => (typeof item?.ip === 'string' ? [item.ip] : [])) : [];
   const first = status?.['podIP'];
   return typeof first === 'string' && first !== '' && !ips.includes(first) ? [first, ...ips] : ips;
+}
+
+/**
+ * Where a proxy is: by its workload's topology labels, its locality label, or what it says itself.
+ * @see istio/istio pilot/pkg/xds/ads.go `setTopologyLabels`
+ */
+export function localityOfProxy(labels: Labels, said: Locality | undefined): Locality {
+  const region = labels['topology.kubernetes.io/region'];
+  const zone = labels['topology.kubernetes.io/zone'];
+  const subZone = labels['topology.istio.io/subzone'];
+  if (region !== undefined || zone !== undefined || subZone !== undefined) {
+    return { region: region ?? '', zone: zone ?? '', subZone: subZone ?? '' };
+  }
+  const label = localityOfLabels(labels);
+  return label === '' ? (said ?? parseLocality('')) : parseLocality(label);
 }

@@ -6,7 +6,6 @@ import { selects } from '../base/labels.ts';
 import { compareStrings } from '../base/order.ts';
 import type { Config, ConfigKey } from '../config/config.ts';
 import type { Derived, Graph, Input } from '../derive/graph.ts';
-import { parseLocality } from '../model/endpoint.ts';
 import { ipFamiliesOf } from '../model/node.ts';
 import type { Proxy } from '../model/proxy.ts';
 import type { ProxyScope, SidecarScope } from '../model/scope.ts';
@@ -14,7 +13,7 @@ import type { Service, ServiceTarget } from '../model/service.ts';
 import { sidecarScope as sidecarScopeOf } from '../model/sidecar-scope.ts';
 import { MESH_GATEWAY, virtualServiceDestinations } from '../model/virtual-service.ts';
 import { isVisible } from '../model/visibility.ts';
-import { localityOfLabels } from '../model/workload.ts';
+import { localityOfProxy, withTopologyLabels } from '../model/workload.ts';
 import type { Configuration } from './configuration.ts';
 import { proxyTargets } from './proxy-targets.ts';
 import type { Services } from './services.ts';
@@ -76,11 +75,16 @@ export function deriveScopes(
   const scopeOf = graph.derived<string, ProxyScope | undefined>('scopeOf', (id) => {
     const proxy = proxies.get(id);
     if (proxy === undefined) return undefined;
-    const isVm = Boolean(proxy.metadata['ISTIO_VM'] ?? proxy.metadata['WORKLOAD_ENTRY']);
-    const labels = (isVm ? undefined : own.workloadLabels(proxy)) ?? proxy.labels;
+    const workload = own.workloadLabels(proxy) ?? proxy.labels;
+    const locality = localityOfProxy(workload, proxy.locality);
+    const { region, zone, subZone } = locality;
+    const labels = withTopologyLabels(workload, {
+      clusterId: proxy.clusterId,
+      locality: `${region}/${zone}/${subZone}`,
+      node: typeof proxy.metadata['NODE_NAME'] === 'string' ? proxy.metadata['NODE_NAME'] : '',
+      network: proxy.network,
+    });
     const targets = own.targets({ ...proxy, labels });
-    const written = localityOfLabels(labels);
-    const labelled = proxy.locality ?? (written === '' ? undefined : parseLocality(written));
     const scope: Omit<ProxyScope, 'key'> = {
       type: proxy.type,
       namespace: proxy.namespace,
@@ -94,7 +98,7 @@ export function deriveScopes(
       ips: dependsOnIps(proxy, targets) ? proxy.ips : [],
       network: proxy.network,
       clusterId: proxy.clusterId,
-      locality: labelled,
+      locality,
       targets: targets.map(({ service, port, targetPort }) => ({ serviceId: service.id, port: port.port, targetPort })),
       metadata: Object.fromEntries(
         METADATA.flatMap((n) => (proxy.metadata[n] === undefined ? [] : [[n, proxy.metadata[n]]])),
