@@ -1,227 +1,149 @@
-import type {
-  CellOptions,
-  Collection,
-  CollectionChanges,
-  CollectionSpec,
-  CollectionView,
-  Derived,
-  GraphOptions,
-  Input,
-  Key,
-  Watch,
-} from './api.ts';
+import type { CellOptions, Collection, CollectionSpec, Derived, GraphOptions, Input, Key, Watch } from './api.ts';
+import { Engine, Family } from './cell.ts';
+import { StoredCollection } from './collection.ts';
+import { type InputName, inputsBelow } from './explain.ts';
+import { StoredInput } from './input.ts';
+import { type Target, type WatchCell, WatchFamily } from './watch.ts';
 
-export type {
-  CellOptions,
-  Collection,
-  CollectionChanges,
-  CollectionSpec,
-  CollectionView,
-  Derived,
-  GraphOptions,
-  Index,
-  Input,
-  Key,
-  Watch,
-} from './api.ts';
+export type * from './api.ts';
 
-const compareKeys = (a: Key, b: Key): number =>
-  typeof a === 'string' && typeof b === 'string' ? (a < b ? -1 : a > b ? 1 : 0) : 0;
+/** After so many batches, or so many cells that lost their last reader, unreachable cells are dropped. */
+const SWEEP_AFTER = { batches: 64, loose: 1024 };
 
-function sameArray<T>(a: readonly T[] | undefined, b: readonly T[]): readonly T[] {
-  return a !== undefined && a.length === b.length && a.every((x, i) => x === b[i]) ? a : b;
-}
-
-/** First version: everything is thrown away at each batch. */
+/**
+ * Values derived from inputs, kept up to date with as little work as a change needs.
+ *
+ * A derivation is a function that reads inputs and other derivations through `get`; what it read is what it depends on.
+ * Nothing runs unless it is read or watched. After a batch of changes only those derivations run again that read something
+ * which is no longer equal to what it was. A derivation must be synchronous and must not read anything else that can change.
+ *
+ * Cells are dropped some time after the last watch that reached them has stopped; a read without a watch computes them anew.
+ */
 export class Graph {
-  readonly #options: GraphOptions;
+  readonly #engine: Engine;
+  readonly #watches: WatchFamily;
   #revision = 0;
-  #tick = 1;
-  #depth = 0;
-  #running = 0;
-  #touched = false;
-  #cells = 0;
-  readonly #watches = new Set<() => (() => void) | undefined>();
+  #lastWatch = 0;
+  #settling = false;
+  #unswept = 0;
 
   constructor(options: GraphOptions = {}) {
-    this.#options = options;
+    this.#engine = new Engine(options);
+    this.#watches = new WatchFamily(this.#engine);
   }
 
+  /** Grows by one with each batch that changed an input. */
   get revision(): number {
     return this.#revision;
   }
 
+  /** Cells in memory, for metrics: one per key that was read of an input, index or derivation, one per item and watch. */
   get cellCount(): number {
-    return this.#cells;
+    return this.#engine.cellCount;
   }
 
   input<K extends Key, V>(name: string, options: CellOptions<V> = {}): Input<K, V> {
-    const values = new Map<K, V>();
-    const equals = options.equals ?? Object.is;
-    let keys: readonly K[] = [];
-    return {
-      name,
-      get: (key) => values.get(key),
-      set: (key, value) => {
-        if (this.#depth === 0 || this.#running > 0) throw new Error(`input ${name} is set outside of a batch`);
-        const old = values.get(key);
-        if (old === value || (old !== undefined && value !== undefined && equals(old, value))) return;
-        if (value === undefined) values.delete(key);
-        else values.set(key, value);
-        this.#touched = true;
-        this.#tick++;
-      },
-      index: (indexName, buckets) => {
-        const seen = new Map<Key, readonly K[]>();
-        return {
-          name: indexName,
-          get: (bucket) => {
-            const now = [...values]
-              .filter(([key, value]) => [...buckets(value, key)].includes(bucket))
-              .map(([key]) => key);
-            const result = sameArray(seen.get(bucket), now.sort(compareKeys));
-            seen.set(bucket, result);
-            return result;
-          },
-        };
-      },
-      keys: () => {
-        keys = sameArray(keys, [...values.keys()].sort(compareKeys));
-        return keys;
-      },
-    };
+    return new StoredInput<K, V>(this.#engine, name, options);
   }
 
   derived<K extends Key, V>(name: string, compute: (key: K) => V, options: CellOptions<V> = {}): Derived<K, V> {
-    const memo = new Map<K, { tick: number; value: V }>();
-    const running = new Set<K>();
-    const equals = options.equals ?? Object.is;
-    return {
-      name,
-      get: (key) => {
-        const old = memo.get(key);
-        if (old?.tick === this.#tick) return old.value;
-        if (running.has(key)) throw new Error(`derivations form a cycle: ${name}`);
-        running.add(key);
-        this.#running++;
-        try {
-          this.#options.onCompute?.(name, key);
-          const next = compute(key);
-          const value = old !== undefined && equals(old.value, next) ? old.value : next;
-          memo.set(key, { tick: this.#tick, value });
-          return value;
-        } finally {
-          running.delete(key);
-          this.#running--;
-        }
-      },
-    };
+    return new Family<K, V>(this.#engine, name, compute, options);
   }
 
   collection<K extends Key, I extends Key, V>(name: string, spec: CollectionSpec<K, I, V>): Collection<K, I, V> {
-    const equals = spec.equals ?? Object.is;
-    const views = new Map<K, CollectionView<I, V>>();
-    const open = (key: K): CollectionView<I, V> => {
-      let content = new Map<I, V>();
-      let revision = 1;
-      const log: { revision: number; before: Map<I, V> }[] = [];
-      const refreshed = this.derived<string, Map<I, V>>(name, () => {
-        const next = new Map<I, V>();
-        for (const item of [...new Set(spec.items(key))].sort(compareKeys)) {
-          const value = spec.value(item, key);
-          const old = content.get(item);
-          if (value !== undefined) next.set(item, old !== undefined && equals(old, value) ? old : value);
-        }
-        if (next.size !== content.size || [...next].some(([item, value]) => content.get(item) !== value)) {
-          log.push({ revision, before: content });
-          if (log.length > 16) log.shift();
-          revision++;
-          content = next;
-        }
-        return content;
-      });
-      const read = (): Map<I, V> => refreshed.get('');
-      return {
-        get revision() {
-          read();
-          return revision;
-        },
-        get size() {
-          return read().size;
-        },
-        get: (item) => read().get(item),
-        has: (item) => read().has(item),
-        entries: () => read().entries(),
-        changesSince: (since): CollectionChanges<I, V> | undefined => {
-          const now = read();
-          const before = since === revision ? now : log.find((entry) => entry.revision === since)?.before;
-          if (before === undefined) return undefined;
-          return {
-            changed: new Map([...now].filter(([item, value]) => before.get(item) !== value)),
-            removed: [...before.keys()].filter((item) => !now.has(item)),
-          };
-        },
-      };
-    };
-    const get = (key: K): CollectionView<I, V> => {
-      let view = views.get(key);
-      if (view === undefined) {
-        view = open(key);
-        views.set(key, view);
-      }
-      void view.revision;
-      return view;
-    };
-    return { name, get, item: (key, item) => get(key).get(item) };
+    return new StoredCollection<K, I, V>(this.#engine, name, spec);
   }
 
+  /**
+   * Runs `change`, which may set inputs; then brings all watches up to date, and then tells those listeners whose value has
+   * changed, oldest watch first. A batch within a batch is part of it; one that a listener makes is settled after the
+   * listeners of this one.
+   *
+   * @throws when all of this is done, what `change` (what it had set before stays set), watched derivations and listeners
+   * threw: the error, or an AggregateError of several
+   */
   batch<T>(change: () => T): T {
-    if (this.#running > 0) throw new Error('a batch in a derivation');
-    this.#depth++;
+    this.#engine.refuseInDerivation('a batch');
+    const errors = new Set<unknown>();
+    let result: T | undefined;
+    this.#engine.batches++;
     try {
-      return change();
-    } finally {
-      if (--this.#depth === 0 && this.#touched) {
-        this.#touched = false;
-        this.#revision++;
-        for (const notify of [...this.#watches].map((pull) => pull())) notify?.();
-      }
+      result = change();
+    } catch (error) {
+      errors.add(error);
     }
+    if (--this.#engine.batches === 0 && this.#engine.touched) this.#settle(errors);
+    if (errors.size > 1)
+      throw new AggregateError(errors, `${errors.size} errors in a batch, its derivations and listeners`);
+    for (const error of errors) throw error;
+    return result as T;
   }
 
+  /**
+   * Keeps `cell` of `key` alive and fresh until it is stopped.
+   *
+   * @param listener called after each batch that changed the value; for a view: its content
+   * @throws what the derivation threw; there is no watch then
+   */
   watch<K extends Key, V>(cell: { get(key: K): V }, key: K, listener?: (value: V) => void): Watch<V> {
-    const stampOf = (value: V): unknown =>
-      typeof value === 'object' && value !== null && 'changesSince' in value && 'revision' in value
-        ? value.revision
-        : 0;
-    let value = cell.get(key);
-    let stamp = stampOf(value);
-    const pull = (): (() => void) | undefined => {
-      const next = cell.get(key);
-      const same = Object.is(next, value) && Object.is(stampOf(next), stamp);
-      value = next;
-      stamp = stampOf(next);
-      return same || listener === undefined ? undefined : () => this.#watches.has(pull) && listener(value);
-    };
-    this.#watches.add(pull);
-    return {
-      get value() {
-        return cell.get(key);
-      },
-      stop: () => {
-        this.#watches.delete(pull);
-      },
-    };
+    this.#engine.refuseInDerivation('a watch');
+    const watch = this.#openWatch(cell, key, listener);
+    try {
+      watch.fresh();
+    } catch (error) {
+      watch.stop();
+      throw error;
+    }
+    watch.hush();
+    return watch as Watch<V>;
   }
 
+  /**
+   * Drops cells that no watch reaches. Batches do it now and then.
+   *
+   * @returns how many cells were dropped
+   */
   sweep(): number {
-    return 0;
+    this.#engine.refuseInDerivation('a sweep');
+    this.#unswept = 0;
+    return this.#engine.sweep();
   }
 
-  explain<K extends Key>(
-    _cell: { readonly name: string; get(key: K): unknown },
-    _key: K,
-  ): readonly { input: string; key: string }[] {
-    return [];
+  /** The inputs and index buckets that a cell depends on, sorted by name and key; objects as keys are shown as JSON. */
+  explain<K extends Key>(cell: { get(key: K): unknown }, key: K): readonly InputName[] {
+    const watch = this.#openWatch(cell, key);
+    watch.refresh();
+    const inputs = inputsBelow(watch);
+    watch.stop();
+    return inputs;
+  }
+
+  #openWatch<K extends Key, V>(cell: { get(key: K): V }, key: K, listener?: (value: V) => void): WatchCell {
+    const target = { order: ++this.#lastWatch, cell, key, listener } as Target;
+    return this.#watches.cell(target) as WatchCell;
+  }
+
+  #settle(errors: Set<unknown>): void {
+    this.#engine.touched = false;
+    this.#revision++;
+    if (this.#settling) return;
+    this.#settling = true;
+    const attempt = (act: () => void): void => {
+      try {
+        act();
+      } catch (error) {
+        errors.add(error);
+      }
+    };
+    const { due } = this.#watches;
+    while (due.size > 0) {
+      const watches = [...due].sort((a, b) => a.target.order - b.target.order);
+      due.clear();
+      this.#engine.verified.clear();
+      for (const watch of watches) attempt(() => watch.refresh());
+      for (const watch of watches) attempt(() => watch.tell());
+    }
+    this.#settling = false;
+    if (++this.#unswept >= SWEEP_AFTER.batches || this.#engine.loose.size >= SWEEP_AFTER.loose) this.sweep();
   }
 }
