@@ -1,0 +1,146 @@
+import type { Buffer } from 'node:buffer';
+import type { StreamInfo, StreamStatus } from './events.ts';
+import { TokenBucket } from './limits.ts';
+import { type AnyRequest, type Protocol, TypeState } from './protocol.ts';
+import { ConnectError, type Peer, type ResourceProvider } from './provider.ts';
+import { checkNames, decoded, nodeOf, typeOf } from './request-checks.ts';
+import { DiscoveryStream, type StreamContext } from './stream.ts';
+import type { RawCall, StatusName, Transport } from './transport.ts';
+
+/** What a client reads when the fault is ours. */
+export const MISTAKE = 'the control plane made a mistake; its log says more';
+
+/** What a server gives to its calls. */
+export interface CallContext extends StreamContext {
+  readonly provider: ResourceProvider;
+  nextId(): number;
+}
+
+/**
+ * One streaming call: reads its requests no faster than allowed, refuses those that are no requests, and hands the others to
+ * the stream that the first one opens. Whatever a client sends, at worst its own call ends.
+ */
+export class DiscoveryCall<Request extends AnyRequest> {
+  readonly #call: RawCall;
+  readonly #transport: Transport;
+  readonly #protocol: Protocol<Request>;
+  readonly #onlyType: string | undefined;
+  readonly #context: CallContext;
+  readonly #onEnd: () => void;
+  readonly #bucket: TokenBucket;
+  #stream: DiscoveryStream<Request> | undefined;
+  #cancelThrottle: () => void = () => {};
+  #ended = false;
+
+  constructor(
+    call: RawCall,
+    transport: Transport,
+    protocol: Protocol<Request>,
+    onlyType: string | undefined,
+    context: CallContext,
+    onEnd: () => void,
+  ) {
+    const { clock, limits } = context;
+    this.#call = call;
+    this.#transport = transport;
+    this.#protocol = protocol;
+    this.#onlyType = onlyType;
+    this.#context = context;
+    this.#onEnd = onEnd;
+    this.#bucket = new TokenBucket(limits.requestsPerSecond, limits.requestBurst, clock.now());
+    call.on('cancelled', () => this.#end('the client went away'));
+    call.on('error', () => this.#end('the call failed'));
+    call.on('end', () => {
+      this.#end('the client ended the stream');
+      transport.end();
+    });
+  }
+
+  /** The stream's state, once it said who it is. */
+  get status(): StreamStatus | undefined {
+    return this.#stream?.status();
+  }
+
+  /** Begins to read. */
+  start(peer: Peer): void {
+    this.#call.on('data', (bytes: Buffer) => {
+      if (this.#ended) return;
+      try {
+        this.#receive(bytes, peer);
+        this.#throttle();
+      } catch (error) {
+        this.abort(error);
+      }
+    });
+  }
+
+  /** Ends the call because of an error: what a ConnectError says, or INTERNAL for any other. */
+  abort(error: unknown): void {
+    if (error instanceof ConnectError) this.refuse(error.code, error.message);
+    else {
+      this.#context.events.onError?.(error, this.#stream?.info);
+      this.refuse('INTERNAL', MISTAKE);
+    }
+  }
+
+  refuse(code: StatusName, message: string): void {
+    if (this.#ended) return;
+    const { proxy } = this.#stream?.info ?? {};
+    this.#context.events.onReject?.({ peer: this.#transport.address, proxy, code, message });
+    this.#end(`${code}: ${message}`);
+    this.#transport.fail(code, message);
+  }
+
+  #receive(bytes: Buffer, peer: Peer): void {
+    const { limits } = this.#context;
+    const request = decoded(bytes, this.#protocol.decode, limits);
+    const stream = this.#stream ?? this.#open(request, peer);
+    const typeUrl = typeOf(request, this.#onlyType, limits);
+    const state = stream.state(typeUrl);
+    if (state === undefined && stream.types >= limits.maxTypes) {
+      throw new ConnectError('RESOURCE_EXHAUSTED', `a stream has at most ${limits.maxTypes} types`);
+    }
+    const sizeAfter = this.#protocol.sizeAfter(request, state ?? new TypeState(typeUrl));
+    checkNames(this.#protocol.namesOf(request), sizeAfter, limits);
+    stream.receive(request, typeUrl);
+  }
+
+  #open(request: Request, peer: Peer): DiscoveryStream<Request> {
+    const { limits, provider, clock, events } = this.#context;
+    const node = nodeOf(request, limits);
+    typeOf(request, this.#onlyType, limits);
+    const session = provider.connect(node, peer);
+    const info: StreamInfo = {
+      id: this.#context.nextId(),
+      proxy: session.id,
+      node,
+      peer,
+      variant: this.#protocol.variant,
+      onlyType: this.#onlyType,
+      since: clock.date(),
+    };
+    const abort = (error: unknown): void => this.abort(error);
+    this.#stream = new DiscoveryStream(info, this.#protocol, this.#context, this.#transport, session, abort);
+    events.onStreamOpen?.(info);
+    return this.#stream;
+  }
+
+  #throttle(): void {
+    const { clock, events } = this.#context;
+    const delay = this.#bucket.take(clock.now());
+    if (delay === 0 || this.#ended) return;
+    this.#call.pause();
+    if (this.#stream !== undefined) events.onThrottle?.(this.#stream.info, delay);
+    this.#cancelThrottle = clock.after(delay, () => this.#call.resume());
+  }
+
+  #end(reason: string): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#cancelThrottle();
+    const stream = this.#stream;
+    stream?.close();
+    this.#onEnd();
+    if (stream !== undefined) this.#context.events.onStreamClose?.(stream.info, reason);
+  }
+}

@@ -1,0 +1,81 @@
+import type { Buffer } from 'node:buffer';
+import { contentVersion } from '../base/hash.ts';
+import type { ResourceDelta } from '../proto/resource-set.ts';
+import { FRAME_HEADER, type Protocol } from './protocol.ts';
+
+/** A response as it goes over the wire: the gRPC frame around the message. The same bytes serve every stream. */
+export interface Frame {
+  readonly version: string;
+  readonly nonce: string;
+  readonly bytes: Buffer;
+  readonly shared: boolean;
+}
+
+/**
+ * Makes each response once for all streams that are sent the same.
+ *
+ * Versions are hashes of the names and versions of the content, and the nonce is the version: so equal responses are equal
+ * bytes, in every stream and after a restart. A nonce has to tell a response from the one before it on the same stream and
+ * type; since the next is sent only when the one before is answered (or given up), that is enough. When the same content is
+ * sent twice in a row, the second nonce has a mark.
+ */
+export class Frames {
+  readonly #maxBytes: number;
+  readonly #controlPlane: string;
+  readonly #versions = new WeakMap<ResourceDelta, string>();
+  /** The least recently used first. */
+  readonly #cache = new Map<string, Buffer>();
+  #bytes = 0;
+
+  /** @param maxBytes of frames to keep; the newest is always kept */
+  constructor(maxBytes: number, controlPlane: string) {
+    this.#maxBytes = maxBytes;
+    this.#controlPlane = controlPlane;
+  }
+
+  /** @param lastNonce of the response before on the same stream and type, empty when there is none */
+  frame(
+    protocol: Pick<Protocol, 'variant' | 'encode'>,
+    typeUrl: string,
+    content: ResourceDelta,
+    lastNonce: string,
+  ): Frame {
+    const version = this.version(content);
+    const nonce = version === lastNonce ? `${version}'` : version;
+    const key = `${protocol.variant} ${typeUrl} ${nonce}`;
+    const known = this.#cache.get(key);
+    if (known !== undefined) {
+      this.#cache.delete(key);
+      this.#cache.set(key, known);
+      return { version, nonce, bytes: known, shared: true };
+    }
+    const bytes = protocol.encode({ typeUrl, version, nonce, content, controlPlane: this.#controlPlane });
+    bytes.writeUInt8(0, 0);
+    bytes.writeUInt32BE(bytes.length - FRAME_HEADER, 1);
+    this.#keep(key, bytes);
+    return { version, nonce, bytes, shared: false };
+  }
+
+  /** The content hash of a response. */
+  version(content: ResourceDelta): string {
+    const known = this.#versions.get(content);
+    if (known !== undefined) return known;
+    // Lengths, so that no name can look like the end of another.
+    const parts: (string | number)[] = [content.changed.length];
+    for (const { name, version } of content.changed) parts.push(name.length, name, version.length, version);
+    for (const name of content.removed) parts.push(name.length, name);
+    const version = contentVersion(parts.join('\n'));
+    this.#versions.set(content, version);
+    return version;
+  }
+
+  #keep(key: string, bytes: Buffer): void {
+    this.#cache.set(key, bytes);
+    this.#bytes += bytes.length;
+    for (const [oldest, { length }] of this.#cache) {
+      if (this.#bytes <= this.#maxBytes || oldest === key) break;
+      this.#cache.delete(oldest);
+      this.#bytes -= length;
+    }
+  }
+}

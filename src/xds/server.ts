@@ -1,0 +1,183 @@
+import type { Buffer } from 'node:buffer';
+import {
+  type MethodDefinition,
+  type Server,
+  type ServerUnaryCall,
+  type ServiceDefinition,
+  type sendUnaryData,
+  status,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { type CallContext, DiscoveryCall, MISTAKE } from './call.ts';
+import { type Authenticate, callerOf, certificateIdentities } from './caller.ts';
+import { delta } from './delta.ts';
+import type { DiscoveryEvents, StreamStatus } from './events.ts';
+import { fetched } from './fetch.ts';
+import { Frames } from './frames.ts';
+import { type Clock, DEFAULT_LIMITS, type Limits, SYSTEM_CLOCK } from './limits.ts';
+import { type AnyRequest, FRAME_HEADER, type Protocol } from './protocol.ts';
+import { ConnectError, type Peer, type ResourceProvider } from './provider.ts';
+import { DISCOVERY_SERVICES, type DiscoveryService } from './services.ts';
+import { Snapshots } from './snapshot.ts';
+import { sotw } from './sotw.ts';
+import { type RawCall, type StatusName, Transport } from './transport.ts';
+
+export interface DiscoveryServerOptions {
+  readonly provider: ResourceProvider;
+  readonly events?: DiscoveryEvents;
+  /** Who a caller is; the default believes client certificates that the TLS layer verified, and nothing else. */
+  readonly authenticate?: Authenticate;
+  readonly limits?: Partial<Limits>;
+  /** `control_plane.identifier` of each response; default: none. */
+  readonly controlPlane?: string;
+  /** Whether frames may bypass `call.write`; default true. */
+  readonly directWrites?: boolean;
+  readonly clock?: Clock;
+}
+
+/**
+ * Serves the xDS protocol, over a provider of resource sets: aggregated and single-type services, in both variants. One
+ * object can be registered on several grpc-js servers; create those with `serverOptions()`.
+ */
+export class DiscoveryServer {
+  readonly #context: CallContext;
+  readonly #authenticate: Authenticate;
+  readonly #directWrites: boolean;
+  readonly #calls = new Set<{
+    readonly status: StreamStatus | undefined;
+    refuse(code: StatusName, text: string): void;
+  }>();
+  readonly #perConnection = new Map<object | string, number>();
+  #closing: string | undefined;
+
+  constructor(options: DiscoveryServerOptions) {
+    const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    let id = 0;
+    this.#context = {
+      provider: options.provider,
+      events: options.events ?? {},
+      limits,
+      clock: options.clock ?? SYSTEM_CLOCK,
+      snapshots: new Snapshots(),
+      frames: new Frames(limits.frameCacheBytes, options.controlPlane ?? ''),
+      nextId: () => ++id,
+    };
+    this.#authenticate = options.authenticate ?? certificateIdentities;
+    this.#directWrites = options.directWrites ?? true;
+  }
+
+  /** Adds the discovery services to a server. */
+  register(server: Server): void {
+    for (const service of DISCOVERY_SERVICES) server.addService(definitionOf(service), this.#handlersOf(service));
+  }
+
+  /** The open streams that said who they are, in the order of their opening; for /debug/syncz. */
+  streams(): readonly StreamStatus[] {
+    return [...this.#calls].map(({ status }) => status).filter((status) => status !== undefined);
+  }
+
+  /** Ends all streams with UNAVAILABLE, and each new one likewise: clients go to another server, or come back later. */
+  close(reason: string): void {
+    this.#closing = reason;
+    for (const call of this.#calls) call.refuse('UNAVAILABLE', reason);
+  }
+
+  #handlersOf(service: DiscoveryService): UntypedServiceImplementation {
+    return {
+      [service.stream]: (call: RawCall) => this.#accept(call, sotw, service.onlyType),
+      [service.delta]: (call: RawCall) => this.#accept(call, delta, service.onlyType),
+      ...(service.fetch !== undefined && {
+        [service.fetch]: (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) =>
+          this.#fetch(call, service.onlyType, callback),
+      }),
+    };
+  }
+
+  #accept<Request extends AnyRequest>(raw: RawCall, protocol: Protocol<Request>, onlyType: string | undefined): void {
+    const transport = new Transport(raw, this.#directWrites);
+    const { connection } = transport;
+    const call = new DiscoveryCall(raw, transport, protocol, onlyType, this.#context, () => {
+      this.#calls.delete(call);
+      const rest = (this.#perConnection.get(connection) ?? 1) - 1;
+      if (rest > 0) this.#perConnection.set(connection, rest);
+      else this.#perConnection.delete(connection);
+    });
+    this.#calls.add(call);
+    const ofConnection = (this.#perConnection.get(connection) ?? 0) + 1;
+    this.#perConnection.set(connection, ofConnection);
+    try {
+      this.#admit(ofConnection);
+      const peer = this.#authenticate(callerOf(raw));
+      if (peer instanceof Promise) {
+        peer.then(
+          (known) => call.start(known),
+          (error: unknown) => call.abort(error),
+        );
+      } else call.start(peer);
+    } catch (error) {
+      call.abort(error);
+    }
+  }
+
+  /** @throws ConnectError when there are streams enough */
+  #admit(ofConnection: number): void {
+    const { maxStreams, maxStreamsPerConnection } = this.#context.limits;
+    if (this.#closing !== undefined) throw new ConnectError('UNAVAILABLE', this.#closing);
+    if (this.#calls.size > maxStreams) {
+      throw new ConnectError('RESOURCE_EXHAUSTED', `${maxStreams} streams are open, and no more are allowed`);
+    }
+    if (ofConnection > maxStreamsPerConnection) {
+      throw new ConnectError(
+        'RESOURCE_EXHAUSTED',
+        `${maxStreamsPerConnection} streams are open on this connection, and no more are allowed`,
+      );
+    }
+  }
+
+  #fetch(call: ServerUnaryCall<Buffer, Buffer>, onlyType: string | undefined, callback: sendUnaryData<Buffer>): void {
+    const refuse = (error: unknown): void => {
+      const known = error instanceof ConnectError;
+      if (!known) this.#context.events.onError?.(error, undefined);
+      const code = known ? error.code : 'INTERNAL';
+      const details = (known ? error.message : MISTAKE).toWellFormed();
+      this.#context.events.onReject?.({ peer: call.getPeer(), proxy: undefined, code, message: details });
+      callback({ code: status[code], details });
+    };
+    const answer = (peer: Peer): void => callback(null, fetched(call.request, onlyType, peer, this.#context));
+    try {
+      if (this.#closing !== undefined) throw new ConnectError('UNAVAILABLE', this.#closing);
+      const peer = this.#authenticate(callerOf(call));
+      if (peer instanceof Promise) peer.then(answer).catch(refuse);
+      else answer(peer);
+    } catch (error) {
+      refuse(error);
+    }
+  }
+}
+
+const asBytes = (bytes: Buffer): Buffer => bytes;
+const withoutFrame = (frame: Buffer): Buffer => frame.subarray(FRAME_HEADER);
+
+function definitionOf({ name, stream, delta: deltaMethod, fetch }: DiscoveryService): ServiceDefinition {
+  return {
+    [stream]: method(`/${name}/${stream}`, true, withoutFrame),
+    [deltaMethod]: method(`/${name}/${deltaMethod}`, true, withoutFrame),
+    ...(fetch !== undefined && { [fetch]: method(`/${name}/${fetch}`, false, asBytes) }),
+  };
+}
+
+function method(
+  path: string,
+  streaming: boolean,
+  responseSerialize: (response: Buffer) => Buffer,
+): MethodDefinition<Buffer, Buffer> {
+  return {
+    path,
+    requestStream: streaming,
+    responseStream: streaming,
+    requestSerialize: asBytes,
+    requestDeserialize: asBytes,
+    responseSerialize,
+    responseDeserialize: asBytes,
+  };
+}

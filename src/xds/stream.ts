@@ -1,0 +1,306 @@
+import type { EncodedResource } from '../proto/resource-set.ts';
+import { CLUSTER_TYPE, ENDPOINT_TYPE } from '../proto/type-urls.ts';
+import type { DiscoveryEvents, StreamInfo, StreamStatus, TypeStatus } from './events.ts';
+import type { Frames } from './frames.ts';
+import type { Clock, Limits } from './limits.ts';
+import { type AnyRequest, type Plan, type Protocol, TypeState } from './protocol.ts';
+import type { Session } from './provider.ts';
+import { rankOf } from './push-order.ts';
+import { namedIn } from './refusals.ts';
+import type { Snapshot, Snapshots } from './snapshot.ts';
+import type { Transport } from './transport.ts';
+
+/** What all streams of a server share. */
+export interface StreamContext {
+  readonly events: DiscoveryEvents;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly snapshots: Snapshots;
+  readonly frames: Frames;
+}
+
+const MAX_NACK_MESSAGE = 4_096;
+
+/**
+ * The conversation with one client that said who it is. It remembers per type what the client wants, what it has, and the
+ * one response that is under way: no second response of a type is sent before the first is answered, so what changes
+ * meanwhile is merged into the next, however slow the client is.
+ */
+export class DiscoveryStream<Request extends AnyRequest> {
+  readonly info: StreamInfo;
+  readonly #protocol: Protocol<Request>;
+  readonly #context: StreamContext;
+  readonly #transport: Transport;
+  readonly #session: Session;
+  /** In push order. */
+  readonly #states: TypeState[] = [];
+  #flushing = false;
+  #closed = false;
+  #wakeAt = Number.POSITIVE_INFINITY;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #cancelTimer: () => void = () => {};
+
+  /** @param onError ends the stream: the provider threw */
+  constructor(
+    info: StreamInfo,
+    protocol: Protocol<Request>,
+    context: StreamContext,
+    transport: Transport,
+    session: Session,
+    onError: (error: unknown) => void,
+  ) {
+    this.info = info;
+    this.#protocol = protocol;
+    this.#context = context;
+    this.#transport = transport;
+    this.#session = session;
+    const flush = (): void => {
+      try {
+        this.#flush();
+      } catch (error) {
+        onError(error);
+      }
+    };
+    this.#flushLater = (ms) =>
+      context.clock.after(ms, () => {
+        this.#timerAt = Number.POSITIVE_INFINITY;
+        flush();
+      });
+    transport.onDrain(flush);
+    session.onChange(flush);
+  }
+
+  readonly #flushLater: (ms: number) => () => void;
+
+  /** The type's state on this stream, if the client has asked for it. */
+  state(typeUrl: string): TypeState | undefined {
+    return this.#states.find((state) => state.typeUrl === typeUrl);
+  }
+
+  get types(): number {
+    return this.#states.length;
+  }
+
+  /** Answers a request: its acknowledgement or refusal, its names, and what is owed then. */
+  receive(request: Request, typeUrl: string): void {
+    if (this.#closed) return;
+    const known = this.state(typeUrl);
+    const state = known ?? this.#open(typeUrl);
+    if (known !== undefined && request.responseNonce !== '' && request.responseNonce === state.exchange.nonce) {
+      if (request.errorDetail === undefined) this.#acked(state);
+      else this.#refused(state, request.errorDetail);
+    }
+    const set = this.#session.resources(typeUrl);
+    const canonical = (name: string): string => set?.get(name)?.name ?? name;
+    this.#protocol.subscribe(state, request, known === undefined, canonical);
+    this.#flush();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#cancelTimer();
+    this.#session.close();
+  }
+
+  status(): StreamStatus {
+    return { ...this.info, types: this.#states.map(typeStatus) };
+  }
+
+  #open(typeUrl: string): TypeState {
+    const state = new TypeState(typeUrl);
+    const at = this.#states.findIndex((other) => rankOf(other.typeUrl) > rankOf(typeUrl));
+    this.#states.splice(at === -1 ? this.#states.length : at, 0, state);
+    if (this.#session.resources(typeUrl) === undefined) this.#context.events.onUnservedType?.(this.info, typeUrl);
+    return state;
+  }
+
+  #acked(state: TypeState): void {
+    const { clock, events } = this.#context;
+    const { content } = state.exchange;
+    const latency = state.exchange.ack(clock.date(), clock.now());
+    const { acked } = state.exchange;
+    if (latency === undefined || acked === undefined) return;
+    if (state.rule.whole && this.#protocol.variant === 'sotw') state.holdings.accept(content.changed);
+    const ack = { nonce: acked.nonce, version: acked.version };
+    this.#session.onAck?.(state.typeUrl, ack);
+    events.onAck?.(this.info, state.typeUrl, ack, latency);
+  }
+
+  #refused(state: TypeState, error: NonNullable<AnyRequest['errorDetail']>): void {
+    const message = error.message.slice(0, MAX_NACK_MESSAGE).toWellFormed();
+    const suspects = this.#protocol.suspects(state, state.exchange.content);
+    const named = namedIn(message, suspects);
+    const withheld = named.length > 0 ? named : suspects;
+    state.holdings.refusals.add(
+      withheld,
+      suspects.filter((resource) => !withheld.includes(resource)).map(({ name }) => name),
+    );
+    const nack = {
+      nonce: state.exchange.nonce,
+      code: error.code,
+      message,
+      resources: withheld.map(({ name, version }) => ({ name, version })),
+      named: named.length > 0,
+    };
+    state.exchange.refuse(nack, this.#context.clock.date());
+    this.#session.onNack?.(state.typeUrl, nack);
+    this.#context.events.onNack?.(this.info, state.typeUrl, nack);
+  }
+
+  /** Sends all that is owed and may be sent now, in push order. */
+  #flush(): void {
+    if (this.#flushing || this.#closed) return;
+    this.#flushing = true;
+    this.#wakeAt = Number.POSITIVE_INFINITY;
+    try {
+      for (const state of this.#states) {
+        if (this.#transport.congested) break;
+        this.#push(state);
+      }
+    } finally {
+      this.#flushing = false;
+    }
+    this.#arm();
+  }
+
+  #push(state: TypeState): void {
+    const to = this.#snapshot(state.typeUrl);
+    if (state.holdings.settledAt(to) && !state.subscription.owes) return;
+    if (this.#awaitsAnswer(state)) {
+      this.#wake(state.exchange.awaitedSince);
+      return;
+    }
+    this.#release(state, to);
+    const holdRemovals = this.#holdsRemovals(state, to);
+    const plan = this.#protocol.plan(state, to, this.#context.snapshots, holdRemovals);
+    if (plan.content !== undefined) {
+      if (this.#waits(state)) return;
+      this.#send(state, plan.content, plan.fresh);
+    }
+    state.heldSince = undefined;
+    state.holdings.moveTo(to, plan.untold);
+    state.subscription.settle();
+  }
+
+  #send(state: TypeState, content: NonNullable<Plan['content']>, fresh: readonly EncodedResource[]): void {
+    const { clock, events, frames } = this.#context;
+    const frame = frames.frame(this.#protocol, state.typeUrl, content, state.exchange.nonce);
+    const { nonce, version, bytes, shared } = frame;
+    state.exchange.send({ nonce, version, at: clock.date() }, content, clock.now());
+    this.#transport.send(bytes);
+    events.onPush?.(this.info, {
+      typeUrl: state.typeUrl,
+      nonce,
+      version,
+      resources: content.changed.length,
+      removed: content.removed.length,
+      bytes: bytes.length,
+      shared,
+      fallback: !this.#transport.direct,
+    });
+    if (state.typeUrl === CLUSTER_TYPE && state.claimedVersion !== version) this.#oweEndpoints(fresh);
+    state.claimedVersion = '';
+  }
+
+  /**
+   * A cluster that changes waits in Envoy until its endpoints are sent again, though they are the same, and Envoy does not
+   * always ask (envoyproxy/envoy#13009, #33607; envoyproxy/go-control-plane#245).
+   */
+  #oweEndpoints(clusters: readonly EncodedResource[]): void {
+    const endpoints = this.state(ENDPOINT_TYPE);
+    if (endpoints === undefined) return;
+    const { subscription } = endpoints;
+    const set = subscription.wildcard ? this.#session.resources(ENDPOINT_TYPE) : undefined;
+    for (const { name } of clusters) {
+      if (subscription.has(name) || set?.get(name) !== undefined) subscription.owe(name);
+    }
+  }
+
+  /** Ends refusals that a change has overtaken: what was withheld is owed again. */
+  #release(state: TypeState, to: Snapshot): void {
+    const { holdings, subscription, rule } = state;
+    if (holdings.refusals.size === 0) return;
+    const names = holdings.refusals.release(to);
+    if (names.length > 0 && rule.whole && this.#protocol.variant === 'sotw') subscription.oweAnswer();
+    else for (const name of names) if (subscription.covers(name)) subscription.owe(name);
+  }
+
+  #awaitsAnswer({ exchange }: TypeState): boolean {
+    return exchange.awaitedSince !== undefined && !this.#overdue(exchange.awaitedSince);
+  }
+
+  /** Whether the state has to wait for the answer to a type that comes before it. */
+  #waits(state: TypeState): boolean {
+    const waits = state.rule.waitsFor.some((typeUrl) => {
+      const other = this.state(typeUrl);
+      return other !== undefined && this.#awaitsAnswer(other);
+    });
+    if (!waits) return false;
+    state.heldSince ??= this.#context.clock.now();
+    if (this.#overdue(state.heldSince)) return false;
+    this.#wake(state.heldSince);
+    return true;
+  }
+
+  #holdsRemovals(state: TypeState, to: Snapshot): boolean {
+    const { holdings, rule } = state;
+    const removes =
+      rule.removalsWaitFor.length > 0 &&
+      this.#protocol.tellsRemovals(rule) &&
+      (holdings.lingering.size > 0 || holdings.difference(to, this.#context.snapshots).removed.length > 0);
+    if (!removes || !rule.removalsWaitFor.some((typeUrl) => this.#unsettled(typeUrl, state))) {
+      state.removalsHeldSince = undefined;
+      return false;
+    }
+    state.removalsHeldSince ??= this.#context.clock.now();
+    if (this.#overdue(state.removalsHeldSince)) return false;
+    this.#wake(state.removalsHeldSince);
+    return true;
+  }
+
+  /** Whether a type has something to send or an answer to come; one that a reconnecting client will yet ask for has, too. */
+  #unsettled(typeUrl: string, by: TypeState): boolean {
+    const state = this.state(typeUrl);
+    if (state === undefined) return by.reconnected && this.info.onlyType === undefined;
+    if (this.#awaitsAnswer(state)) return true;
+    return this.#protocol.plan(state, this.#snapshot(typeUrl), this.#context.snapshots, false).content !== undefined;
+  }
+
+  #snapshot(typeUrl: string): Snapshot {
+    return this.#context.snapshots.of(this.#session.resources(typeUrl));
+  }
+
+  #overdue(since: number): boolean {
+    return this.#context.clock.now() - since >= this.#context.limits.ackPatienceMs;
+  }
+
+  #wake(since: number | undefined): void {
+    if (since !== undefined) this.#wakeAt = Math.min(this.#wakeAt, since + this.#context.limits.ackPatienceMs);
+  }
+
+  /** One timer a stream, and only while something waits. */
+  #arm(): void {
+    if (this.#wakeAt === this.#timerAt) return;
+    this.#cancelTimer();
+    this.#timerAt = this.#wakeAt;
+    if (this.#wakeAt === Number.POSITIVE_INFINITY) {
+      this.#cancelTimer = () => {};
+      return;
+    }
+    this.#cancelTimer = this.#flushLater(Math.max(0, this.#wakeAt - this.#context.clock.now()));
+  }
+}
+
+function typeStatus({ typeUrl, exchange, subscription, holdings }: TypeState): TypeStatus {
+  return {
+    typeUrl,
+    state: exchange.state,
+    wildcard: subscription.wildcard,
+    subscribed: subscription.size,
+    sent: exchange.sent,
+    acked: exchange.acked,
+    nack: exchange.nack,
+    withheld: holdings.refusals.size,
+  };
+}
