@@ -16,7 +16,7 @@ type KubePort = NonNullable<KubeService['ports']>[number];
 export interface ProxyTargets {
   /** What the proxy's own workload serves, oldest service first, then by hostname. */
   targets(proxy: Proxy): readonly ServiceTarget[];
-  /** The pod that the proxy runs in. */
+  /** The pod that the proxy's id names. */
   podOf(proxy: Proxy): Config<Pod> | undefined;
   /** Labels of the workload that the proxy belongs to; undefined when the configuration has none. */
   workloadLabels(proxy: Proxy): Readonly<Record<string, string>> | undefined;
@@ -32,11 +32,7 @@ export function proxyTargets(configuration: Configuration, workloads: Workloads,
   const podOf = (proxy: Proxy): Config<Pod> | undefined => {
     const dot = proxy.id.indexOf('.');
     const [name, namespace] = dot < 0 ? [proxy.id, proxy.namespace] : [proxy.id.slice(0, dot), proxy.id.slice(dot + 1)];
-    const named = configuration.config<Pod>(`/Pod/${namespace}/${name}`);
-    if (named !== undefined) return named;
-    const first = proxy.ips[0] ?? '';
-    const pods = keysIn(workloads.byAddress.get(first), 'Pod').flatMap((key) => configuration.config<Pod>(key) ?? []);
-    return pods.length < 2 ? pods[0] : pods.find((pod) => pod.namespace === proxy.namespace);
+    return configuration.config<Pod>(`/Pod/${namespace}/${name}`);
   };
 
   const entryOf = (proxy: Proxy): Workload | undefined => {
