@@ -11,7 +11,7 @@ type SetWatch = Watch<CollectionView<string, EncodedResource>>;
 /** The sets of one scope that somebody uses, and who is to be told when one changes. */
 class ScopeSets {
   readonly scope: ProxyScope;
-  readonly sessions = new Set<ProxySession>();
+  readonly sessions: Set<ProxySession> = new Set();
   readonly #pipeline: Pipeline;
   readonly #changed: (session: ProxySession) => void;
   readonly #live = new Map<string, { readonly watch: SetWatch; readonly set: ResourceSet }>();
