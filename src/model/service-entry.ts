@@ -30,7 +30,7 @@ export function servicesOfServiceEntry(config: Config<ServiceEntry>, namespaceAn
   const specPorts = spec.ports ?? [];
   const targetPorts = specPorts.flatMap((p) => (p.targetPort ? [[p.number, p.targetPort] as const] : []));
   const distribution = trafficDistribution(undefined, annotations, namespaceAnnotations);
-  const dnsConnectStrategy = annotations['networking.istio.io/dns-connect-strategy'];
+  const dnsConnectStrategy = annotations['istio.io/connect-strategy'];
   const shared = {
     namespace,
     objectName: name,
