@@ -77,7 +77,10 @@ export function validateSpec(
   const prefix = kind.specField === 'spec' ? ['spec'] : [];
   const described = kind.specField === 'spec' ? raw : withoutEnvelope(raw);
   const strict = options.strict || kind.group === 'security.istio.io';
-  const read = normalized(kind.schema, described, { unknownField: strict ? 'error' : 'warning' });
+  const read = normalized(kind.schema, described, {
+    unknownField: strict ? 'error' : 'warning',
+    deprecatedField: kind.group === 'mesh.istio.io' ? 'info' : 'warning',
+  });
   const structural = read.findings.map((finding) => ({ ...finding, path: [...prefix, ...finding.path] }));
   const findings: Finding[] = [...structural];
   if (kind.schema.style === 'proto') findings.push(...metadataFindings(kind.kind, read.value, meta));

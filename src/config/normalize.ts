@@ -20,6 +20,7 @@ interface Reading {
   readonly path: (string | number)[];
   readonly findings: Finding[];
   readonly unknownField: 'error' | 'warning';
+  readonly deprecatedField: 'warning' | 'info';
   unreadable: boolean;
 }
 
@@ -35,9 +36,9 @@ const UNREADABLE: unique symbol = Symbol('unreadable');
 export function normalized(
   schema: Message,
   raw: unknown,
-  options: { readonly unknownField: 'error' | 'warning' },
+  options: Pick<Reading, 'unknownField' | 'deprecatedField'>,
 ): Normalized {
-  const reading: Reading = { path: [], findings: [], unknownField: options.unknownField, unreadable: false };
+  const reading: Reading = { ...options, path: [], findings: [], unreadable: false };
   const value = readMessage(schema, raw ?? {}, reading);
   return { value: reading.unreadable ? undefined : (value as object), findings: reading.findings };
 }
@@ -106,7 +107,8 @@ function unknownField(schema: Message, written: string, reading: Reading): void 
 }
 
 function deprecatedField(written: string, instead: string, reading: Reading): void {
-  reading.findings.push(placeOf([...reading.path]).info(`"${written}" is deprecated: ${instead}`, 'IST0002'));
+  const place = placeOf([...reading.path]);
+  reading.findings.push(place[reading.deprecatedField](`"${written}" is deprecated: ${instead}`, 'IST0002'));
 }
 
 function checkGroups(schema: Message, set: ReadonlyMap<string, string>, reading: Reading): void {

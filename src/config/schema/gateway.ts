@@ -18,7 +18,7 @@ export const Port: Message = message('Port', 'A port of a gateway.', {
     required: true,
   }),
   name: one(string, 'Its name, unique in the gateway.', { required: true }),
-  targetPort: one(uint32, 'Not used.', { deprecated: 'it has no effect.' }),
+  targetPort: one(uint32, 'Not allowed: it would have no effect.'),
 });
 
 export const ServerTLSSettingsTLSmode: Enum = enumeration('ServerTLSSettingsTLSmode', 'TLS from clients.', [

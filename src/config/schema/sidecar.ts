@@ -8,7 +8,7 @@ export const SidecarPort: Message = message('SidecarPort', 'A port of a listener
   number: one(bounded(uint32, { min: 0, max: 65535 }), 'Its number; 0 for a Unix socket.'),
   protocol: one(string, 'Protocol spoken on it, as `HTTP`.'),
   name: one(string, 'Its name.'),
-  targetPort: one(uint32, 'Not used.', { deprecated: 'it has no effect.' }),
+  targetPort: one(uint32, 'Not allowed: it would have no effect.'),
 });
 
 export const CaptureMode: Enum = enumeration('CaptureMode', 'How traffic reaches a listener.', [

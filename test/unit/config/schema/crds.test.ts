@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { loadAll } from 'js-yaml';
+import { KINDS } from '../../../../src/config/kinds/kinds.ts';
+import type { Field, Scalar, Type } from '../../../../src/config/schema/schema.ts';
+
+const CRDS = new URL('../../../../../shared/schemas/istio-crds.yaml', import.meta.url);
+
+interface OpenApi {
+  readonly type?: string;
+  readonly format?: string;
+  readonly properties?: Readonly<Record<string, OpenApi>>;
+  readonly items?: OpenApi;
+  readonly additionalProperties?: OpenApi;
+  readonly enum?: readonly string[];
+  readonly required?: readonly string[];
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
+  readonly 'x-kubernetes-int-or-string'?: boolean;
+}
+
+interface Crd {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly kind: string; readonly plural: string };
+    readonly scope: string;
+    readonly versions: readonly {
+      readonly name: string;
+      readonly schema: { readonly openAPIV3Schema: { readonly properties: { readonly spec: OpenApi } } };
+    }[];
+  };
+}
+
+/** Second spellings of fields that the CRDs list as fields of their own; the reader understands them everywhere. */
+const SECOND_SPELLINGS: ReadonlySet<string> = new Set(['jwks_uri', 'mirror_percent', 'caCertificatesPem']);
+
+const SCALARS: Readonly<Record<Scalar['kind'], readonly string[]>> = {
+  string: ['string'],
+  bool: ['boolean'],
+  int32: ['integer'],
+  uint32: ['integer'],
+  int64: ['integer', 'int-or-string'],
+  uint64: ['integer', 'int-or-string'],
+  double: ['number'],
+  duration: ['string'],
+  bytes: ['string'],
+  timestamp: ['string'],
+  struct: ['object'],
+  'int-or-string': ['int-or-string'],
+  'scalar-text': [],
+};
+
+function openApiType(schema: OpenApi): string {
+  return schema['x-kubernetes-int-or-string'] === true ? 'int-or-string' : (schema.type ?? 'none');
+}
+
+function* typeDifferences(type: Type, schema: OpenApi, path: string): Generator<string> {
+  if (type.kind === 'message') {
+    const ours = Object.keys(type.fields);
+    const theirs = Object.keys(schema.properties ?? {}).filter((name) => !SECOND_SPELLINGS.has(name));
+    for (const name of theirs) if (!ours.includes(name)) yield `${path}.${name} is missing`;
+    for (const name of ours) if (!theirs.includes(name)) yield `${path}.${name} is invented`;
+    for (const [name, field] of Object.entries(type.fields)) {
+      const theirField = schema.properties?.[name];
+      if (theirField !== undefined) yield* fieldDifferences(field, theirField, `${path}.${name}`);
+    }
+    for (const name of schema.required ?? []) {
+      if (type.fields[name]?.required !== true) yield `${path}.${name} is not required by us`;
+    }
+  } else if (type.kind === 'enum') {
+    const ours = Object.keys(type.values).sort();
+    const theirs = [...(schema.enum ?? [])].sort();
+    if (ours.join() !== theirs.join()) yield `${path}: ours ${ours.join()}, theirs ${theirs.join()}`;
+  } else if (!SCALARS[type.kind].includes(openApiType(schema))) {
+    yield `${path}: ours ${type.kind}, theirs ${openApiType(schema)}`;
+  }
+}
+
+function* fieldDifferences({ shape, type }: Field, schema: OpenApi, path: string): Generator<string> {
+  switch (shape) {
+    case 'one':
+      return yield* typeDifferences(type, schema, path);
+    case 'list':
+      if (schema.items === undefined) yield `${path} is no list there`;
+      else yield* typeDifferences(type, schema.items, `${path}[]`);
+      return;
+    case 'map':
+      if (schema.additionalProperties === undefined) yield `${path} is no map there`;
+      else yield* typeDifferences(type, schema.additionalProperties, `${path}{}`);
+  }
+}
+
+const crds = existsSync(CRDS)
+  ? (loadAll(readFileSync(CRDS, 'utf8')) as (Crd | null)[]).filter((crd): crd is Crd => crd !== null)
+  : [];
+
+test('every kind of Istio is read, in all its versions', { skip: crds.length === 0 }, () => {
+  const described = (kind: string) => {
+    const found = KINDS.find((definition) => definition.kind === kind);
+    return found && [found.group, found.plural, found.scope, [...found.versions].sort()];
+  };
+  for (const { spec } of crds) {
+    const versions = spec.versions.map(({ name }) => name).sort();
+    assert.deepEqual(described(spec.names.kind), [spec.group, spec.names.plural, spec.scope, versions]);
+  }
+});
+
+for (const { spec } of crds) {
+  const kind = KINDS.find((definition) => definition.kind === spec.names.kind);
+  test(`${spec.names.kind} has the fields, types and enums of Istio's own definition`, () => {
+    assert.ok(kind);
+    for (const { name, schema } of spec.versions) {
+      assert.deepEqual([...typeDifferences(kind.schema, schema.openAPIV3Schema.properties.spec, name)], []);
+    }
+  });
+}
