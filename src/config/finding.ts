@@ -33,3 +33,12 @@ export function placeOf(path: Path): Place {
     info: (message, code) => ({ severity: 'info', code, path, message }),
   };
 }
+
+/** `spec.http[0].match`, the way a path is shown. Keys that are no plain names are quoted. */
+export function fieldPath(path: Path): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`;
+    if (!/^[A-Za-z_][\w-]*$/.test(part)) return `${text}[${JSON.stringify(part)}]`;
+    return text === '' ? part : `${text}.${part}`;
+  }, '');
+}

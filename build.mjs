@@ -1,0 +1,77 @@
+/**
+ * Builds `dist/istiod`: sources to one CommonJS bundle (esbuild), the bundle and V8's code cache into a copy of the Node binary
+ * that npm brought (single executable application). Run by `scripts/node`, so that Node 24 does it whatever the machine has.
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { arch } from 'node:process';
+import { build } from 'esbuild';
+import { inject } from 'postject';
+
+const require = createRequire(import.meta.url);
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const target = process.env.TARGET_ARCH ?? arch;
+const isNative = target === arch;
+
+await import('./build/generate.ts');
+mkdirSync('dist', { recursive: true });
+await build({
+  entryPoints: ['src/bin/main.ts'],
+  outfile: 'dist/istiod.cjs',
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'cjs',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  keepNames: false,
+  legalComments: 'none',
+  define: { 'process.env.ISTIOD_VM_VERSION': JSON.stringify(version) },
+  logLevel: 'warning',
+});
+
+const binary = 'dist/istiod.new';
+copyFileSync(nodeBinary(), binary);
+chmodSync(binary, 0o755);
+strip(binary);
+writeFileSync(
+  'dist/sea.json',
+  JSON.stringify({
+    main: 'dist/istiod.cjs',
+    output: 'dist/istiod.blob',
+    disableExperimentalSEAWarning: true,
+    // A code cache is made for the machine that builds, and is not the same from run to run.
+    useCodeCache: isNative && process.env.REPRODUCIBLE !== '1',
+    execArgv: ['--max-semi-space-size=16'],
+    execArgvExtension: 'none',
+  }),
+);
+execFileSync(process.execPath, ['--experimental-sea-config', 'dist/sea.json'], { stdio: ['ignore', 'ignore', 'inherit'] });
+await inject(binary, 'NODE_SEA_BLOB', readFileSync('dist/istiod.blob'), {
+  sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2',
+});
+const output = isNative ? 'dist/istiod' : `dist/istiod-${target}`;
+rmSync(output, { force: true });
+copyFileSync(binary, output);
+chmodSync(output, 0o755);
+rmSync(binary);
+rmSync('dist/istiod.blob');
+if (isNative) {
+  rmSync('dist/istio-agent', { force: true });
+  symlinkSync('istiod', 'dist/istio-agent');
+}
+
+/** The Node binary of the package for the target's architecture. */
+function nodeBinary() {
+  return require.resolve(`node-linux-${target === 'x64' ? 'x64' : 'arm64'}/bin/node`);
+}
+
+/** Debug symbols are a sixth of the binary. Stripping must come before the injection: after it the binary crashes. */
+function strip(file) {
+  try {
+    execFileSync(isNative ? 'strip' : 'aarch64-linux-gnu-strip', [file], { stdio: 'ignore' });
+  } catch {
+    console.warn('build: no strip on this machine (Debian package binutils): the executable is 16 MB larger');
+  }
+}

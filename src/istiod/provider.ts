@@ -1,0 +1,20 @@
+import type { ProxySessions } from '../pipeline/session.ts';
+import type { Node } from '../proto/discovery.ts';
+import { ConnectError, type Peer, type ResourceProvider, type Session } from '../xds/provider.ts';
+
+/** Serves xDS streams from the sets of the proxies' scopes. */
+export function resourceProvider(sessions: ProxySessions): ResourceProvider {
+  return {
+    connect(node: Node, _peer: Peer): Session {
+      const { id, metadata, locality, extensions } = node;
+      const session = sessions.connect({
+        id,
+        metadata,
+        ...(locality ? { locality } : {}),
+        extensions: extensions.map(({ name }) => name),
+      });
+      if ('refused' in session) throw new ConnectError('INVALID_ARGUMENT', session.refused);
+      return session;
+    },
+  };
+}
