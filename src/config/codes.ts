@@ -12,6 +12,15 @@ export const CODES = {
   IST0134: 'A TCP port of a ServiceEntry needs addresses, as none are allocated for it.',
   VM0001: 'A field is unknown. It is ignored; in security policies and in strict mode the object is refused.',
   VM0002: 'The kind is known, but nothing is made of it yet.',
+  VM0101: 'A file or directory can not be read; what was read of it before stays in force.',
+  VM0102: 'A file or document is larger than the limits allow.',
+  VM0103: 'The text is not YAML or JSON in UTF-8.',
+  VM0104: 'The text is YAML, but a part of it has no effect: a key that stands twice, an unknown tag.',
+  VM0105: 'The document is no object: apiVersion, kind or metadata are missing or wrong.',
+  VM0106: 'The kind is not known; the document is ignored.',
+  VM0107: 'The kind is known, but not in this version.',
+  VM0201: 'The object stands in another place, too, which is served instead.',
+  VM0202: 'The last good version of the object is served, as its present one can not be taken.',
 } as const;
 
 export type Code = keyof typeof CODES;
