@@ -69,3 +69,11 @@ export function cidrContains(block: string, address: string): boolean {
   if (outer === undefined || inner === undefined || isIpv6(outer.address) !== isIpv6(inner.address)) return false;
   return networkText({ ...inner, prefixLength: outer.prefixLength }) === networkText(outer);
 }
+
+/** Orders blocks by address, IPv4 first, then by length of the prefix. */
+export function compareBlocks(a: CidrBlock, b: CidrBlock): number {
+  const [left, right] = [addressBytes(a.address), addressBytes(b.address)];
+  if (left.length !== right.length) return left.length - right.length;
+  const at = left.findIndex((byte, i) => byte !== right[i]);
+  return at < 0 ? a.prefixLength - b.prefixLength : (left[at] ?? 0) - (right[at] ?? 0);
+}

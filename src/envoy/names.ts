@@ -100,3 +100,9 @@ export function portRouteName(port: number): string {
 export function hostRouteName(hostname: Hostname, port: number): string {
   return `${hostname}:${port}`;
 }
+
+/**
+ * Under this key in a cluster's `filterMetadata.istio` stand the ALPN names, parted by commas, that requests to it offer:
+ * `istio-http/1.1,istio,http/1.1`. For Envoys without Istio's ALPN filter alone.
+ */
+export const ALPN_METADATA = 'alpn';

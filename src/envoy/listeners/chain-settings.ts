@@ -1,0 +1,116 @@
+import type { MeshNetworks, ProxyConfig, ProxyPathNormalization } from '#generated/config/specs.ts';
+import type { envoy } from '#generated/proto/types.ts';
+import type { Hostname } from '../../base/host.ts';
+import type { DnsLookupFamily } from '../dns-cache.ts';
+import { hostDnsCache } from '../dns-cache.ts';
+import type { AccessLogs } from '../filters/access-log.ts';
+import { httpFilters } from '../filters/http-filters.ts';
+import type { RbacInput } from '../filters/rbac.ts';
+import type { NetworkFilter } from '../filters/tcp-proxy.ts';
+import { proxyTracing, type TracedWorkload } from '../filters/tracing.ts';
+import { connectionManager } from './connection-manager.ts';
+import type { ListenerSwitches } from './switches.ts';
+
+type DnsCacheConfig = envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheConfig;
+type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
+
+/** What all filter chains of a proxy in one direction have in common. */
+export interface TcpSettings {
+  /** Of connections for which no DestinationRule says it; in Go's notation, from the node's metadata. */
+  readonly idleTimeout?: string;
+  readonly accessLogs: AccessLogs;
+  readonly switches: ListenerSwitches;
+  /** Families in which wildcard hosts are resolved by the request. */
+  readonly dnsLookupFamily: DnsLookupFamily;
+}
+
+/** What all those have in common that speak HTTP. */
+export interface HttpSettings extends TcpSettings {
+  readonly istioExtensions: boolean;
+  /** The ProxyConfig that holds for the proxy. */
+  readonly proxy: ProxyConfig;
+  readonly pathNormalization: ProxyPathNormalization['normalization'];
+  readonly networks: MeshNetworks;
+  readonly http10: boolean;
+  /** Undefined: nothing is traced. */
+  readonly traced: TracedWorkload | undefined;
+  /** Unknown hosts are resolved by the request, with this cache. */
+  readonly anyHostCache?: DnsCacheConfig;
+}
+
+function tracing({ traced, proxy, switches }: HttpSettings): ReturnType<typeof proxyTracing> | undefined {
+  if (traced === undefined) return undefined;
+  return proxyTracing({ proxy: proxy.tracing, defaultSampling: switches.traceSampling, workload: traced });
+}
+
+export interface OutboundHttpChain {
+  readonly statPrefix: string;
+  /** The name of a route configuration that is asked for, or one that is inside. */
+  readonly route: string | RouteConfiguration;
+  readonly grpcWeb?: boolean;
+  /** A wildcard host whose names are resolved by the request. */
+  readonly dynamicHost?: Hostname;
+  /** Requests name the whole URL: the listener is a proxy for any host. */
+  readonly absoluteUrls?: boolean;
+}
+
+/** The filter that speaks HTTP to the proxy's own workload. */
+export function outboundHttp(chain: OutboundHttpChain, settings: HttpSettings): NetworkFilter {
+  const { proxy, anyHostCache, dnsLookupFamily } = settings;
+  const { dynamicHost, absoluteUrls = false } = chain;
+  const meshOnly = proxy.proxyHeaders?.metadataExchangeHeaders?.mode === 'IN_MESH';
+  return connectionManager({
+    ...settings,
+    direction: 'outbound',
+    statPrefix: chain.statPrefix,
+    route: chain.route,
+    httpFilters: httpFilters({
+      direction: 'outbound',
+      istioExtensions: settings.istioExtensions,
+      switches: settings.switches,
+      grpcWeb: chain.grpcWeb ?? false,
+      meshOnlyPeerMetadata: meshOnly && !absoluteUrls,
+      suppressDebugHeaders: proxy.proxyHeaders?.envoyDebugHeaders?.disabled === true,
+      dnsCaches: [
+        ...(dynamicHost === undefined ? [] : [hostDnsCache(dynamicHost, dnsLookupFamily)]),
+        ...(anyHostCache === undefined ? [] : [anyHostCache]),
+      ],
+    }),
+    accessLog: settings.accessLogs.http,
+    tracing: tracing(settings),
+    absoluteUrls,
+  });
+}
+
+export interface InboundHttpChain {
+  readonly statPrefix: string;
+  readonly route: RouteConfiguration;
+  readonly grpcWeb: boolean;
+  /** The port is declared to be HTTP/2. */
+  readonly http2: boolean;
+  readonly authorization: RbacInput;
+}
+
+/** The filter that speaks HTTP to the workload's callers. */
+export function inboundHttp(chain: InboundHttpChain, settings: HttpSettings): NetworkFilter {
+  const { statPrefix, route, grpcWeb, http2, authorization } = chain;
+  return connectionManager({
+    ...settings,
+    direction: 'inbound',
+    statPrefix,
+    route,
+    http2,
+    httpFilters: httpFilters({
+      direction: 'inbound',
+      istioExtensions: settings.istioExtensions,
+      switches: settings.switches,
+      authorization,
+      grpcWeb,
+      meshOnlyPeerMetadata: false,
+      suppressDebugHeaders: settings.proxy.proxyHeaders?.envoyDebugHeaders?.disabled === true,
+      dnsCaches: [],
+    }),
+    accessLog: settings.accessLogs.http,
+    tracing: tracing(settings),
+  });
+}
