@@ -9,7 +9,7 @@ export function resourceProvider(sessions: ProxySessions): ResourceProvider {
       const { id, metadata, locality, extensions } = node;
       const session = sessions.connect({
         id,
-        metadata,
+        metadata: metadata ?? {},
         ...(locality ? { locality } : {}),
         extensions: extensions.map(({ name }) => name),
       });

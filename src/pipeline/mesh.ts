@@ -31,6 +31,8 @@ export interface Mesh extends Configuration {
   readonly options: MeshOptions;
   /** All services of a hostname in every namespace, oldest first. */
   readonly servicesOfHost: Derived<Hostname, readonly Service[]>;
+  /** Services of one ServiceEntry or Kubernetes Service. */
+  readonly servicesOfConfig: Derived<ConfigKey, readonly Service[]>;
   /** The service of a hostname in one namespace (the oldest; a Kubernetes Service before a ServiceEntry). */
   readonly service: Derived<NamespacedHost, Service | undefined>;
   readonly serviceById: Derived<string, Service | undefined>;
@@ -49,8 +51,8 @@ export interface Mesh extends Configuration {
   readonly destinationRules: Derived<string, readonly ConsolidatedDestinationRule[]>;
   /** The rule that applies to traffic of a proxy to a service; a workload selector counts only outbound and in its own namespace. */
   destinationRule(
-    scope: ProxyScope,
-    service: Service,
+    scope: Pick<ProxyScope, 'namespace' | 'labels'>,
+    service: Pick<Service, 'namespace' | 'hostname'>,
     direction: 'inbound' | 'outbound',
   ): ConsolidatedDestinationRule | undefined;
 
@@ -60,8 +62,8 @@ export interface Mesh extends Configuration {
   readonly proxies: Input<string, Proxy>;
   /** The scope of a connected proxy. */
   readonly scopeOf: Derived<string, ProxyScope | undefined>;
-  /** Key: `ProxyScope`. */
-  readonly sidecarScope: Derived<ProxyScope, SidecarScope>;
+  /** Key: `ProxyScope`, of which only these parts count. */
+  readonly sidecarScope: Derived<Pick<ProxyScope, 'namespace' | 'sidecar'>, SidecarScope>;
   /** Key: `ProxyScope`. What the proxy's own workload serves. */
   readonly targets: Derived<ProxyScope, readonly ServiceTarget[]>;
 }

@@ -1,0 +1,150 @@
+import type { Diagnostic } from '../base/diagnostic.ts';
+import type { JsonObject } from '../base/json.ts';
+import { compareStrings } from '../base/order.ts';
+import type { Config } from '../config/config.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { ProxySession, ProxySessions } from '../pipeline/session.ts';
+import { decodeMessage } from '../proto/decode.ts';
+import type { StreamStatus, TypeStatus } from '../xds/events.ts';
+import { type Answer, json, type Route, text } from './http.ts';
+
+export interface DebugSources {
+  readonly pipeline: Pipeline;
+  readonly sessions: ProxySessions;
+  streams(): readonly StreamStatus[];
+  diagnostics(): readonly Diagnostic[];
+}
+
+/** /debug as istiod names it (istio/istio pilot/pkg/xds/debug.go), and the findings. */
+export function debugRoutes(sources: DebugSources): readonly Route[] {
+  return [
+    { path: '/debug/configz', doc: 'configuration in force', answer: () => json(configs(sources.pipeline)) },
+    { path: '/debug/endpointz', doc: 'services and their endpoints', answer: () => json(endpoints(sources.pipeline)) },
+    { path: '/debug/syncz', doc: 'what each proxy was sent and has acknowledged', answer: () => json(sync(sources)) },
+    {
+      path: '/debug/config_dump',
+      doc: '?proxyID=NAME: the resources of a proxy as it is sent them',
+      answer: (query) => configDump(sources, query.get('proxyID') ?? ''),
+    },
+    {
+      path: '/debug/diagnosticsz',
+      doc: 'findings about the configuration, each with its place',
+      answer: () => json(sources.diagnostics()),
+    },
+    { path: '/debug/scopez', doc: 'scopes, and the proxies that share each', answer: () => json(scopes(sources)) },
+  ];
+}
+
+function configs({ mesh }: Pipeline): readonly JsonObject[] {
+  return mesh.configs
+    .keys()
+    .flatMap((key) => mesh.configs.get(key) ?? [])
+    .filter(({ kind }) => kind !== 'Secret')
+    .map(asObject);
+}
+
+function asObject({ group, version, kind, namespace, name, labels, annotations, spec, location, source }: Config) {
+  return {
+    apiVersion: group === '' ? version : `${group}/${version}`,
+    kind,
+    metadata: { name, ...(namespace ? { namespace } : {}), labels, annotations },
+    spec: spec as JsonObject,
+    source: `${location.file}:${location.line}`,
+    from: source,
+  };
+}
+
+function endpoints({ mesh }: Pipeline): readonly JsonObject[] {
+  const keys = [...mesh.byKind.get('ServiceEntry'), ...mesh.byKind.get('Service')];
+  const services = keys.flatMap((key) => mesh.servicesOfConfig.get(key));
+  const ids = [...new Set(services.map((s) => `${s.namespace}/${s.hostname}`))].sort(compareStrings);
+  return ids.map((id) => ({ service: id, endpoints: mesh.endpoints.get(id) as unknown as readonly JsonObject[] }));
+}
+
+const FIELDS: Readonly<Record<string, string>> = {
+  'type.googleapis.com/envoy.config.cluster.v3.Cluster': 'cluster',
+  'type.googleapis.com/envoy.config.listener.v3.Listener': 'listener',
+  'type.googleapis.com/envoy.config.route.v3.RouteConfiguration': 'route',
+  'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment': 'endpoint',
+  'type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig': 'extension_config',
+};
+
+function sync({ streams }: DebugSources): readonly JsonObject[] {
+  return streams().map((stream) => ({
+    proxy: stream.proxy,
+    proxy_type: stream.node.id.split('~')[0] ?? '',
+    cluster_id: String(stream.node.metadata?.['CLUSTER_ID'] ?? ''),
+    istio_version: String(stream.node.metadata?.['ISTIO_VERSION'] ?? ''),
+    peer: stream.peer.address,
+    variant: stream.variant,
+    since: new Date(stream.since).toISOString(),
+    ...Object.fromEntries(stream.types.flatMap(syncFields)),
+  }));
+}
+
+function syncFields(type: TypeStatus): readonly (readonly [string, JsonObject | string])[] {
+  const name = FIELDS[type.typeUrl] ?? type.typeUrl;
+  const { sent, acked, nack, state, wildcard, subscribed, withheld } = type;
+  return [
+    [`${name}_sent`, sent?.nonce ?? ''],
+    [`${name}_acked`, acked?.nonce ?? ''],
+    [
+      `${name}_status`,
+      {
+        state,
+        wildcard,
+        subscribed,
+        withheld,
+        ...(nack ? { refused: nack.message, refusedAt: new Date(nack.at).toISOString() } : {}),
+      },
+    ],
+  ];
+}
+
+/** A proxy is named by its id (`name.namespace`) or by its whole node id. */
+function findSession({ sessions }: DebugSources, name: string): ProxySession | undefined {
+  return [...sessions.sessions].find(({ proxy }) => proxy.id === name || proxy.nodeId === name);
+}
+
+const DUMP = 'type.googleapis.com/envoy.admin.v3.';
+
+function configDump(sources: DebugSources, name: string): Answer {
+  const session = findSession(sources, name);
+  if (session === undefined) {
+    const known = [...sources.sessions.sessions].map(({ id }) => id).sort();
+    return text(`no proxy "${name}" is connected; write ?proxyID= one of: ${known.join(', ') || '(none)'}`, 404);
+  }
+  const of = (typeUrl: string, field: string) =>
+    resources(session, typeUrl).map(({ version, resource }) => ({ versionInfo: version, [field]: resource }));
+  const [cluster, listener, route, endpoint] = Object.keys(FIELDS);
+  return json({
+    configs: [
+      { '@type': `${DUMP}ClustersConfigDump`, dynamicActiveClusters: of(cluster ?? '', 'cluster') },
+      {
+        '@type': `${DUMP}ListenersConfigDump`,
+        dynamicListeners: of(listener ?? '', 'listener').map((activeState) => ({ activeState })),
+      },
+      { '@type': `${DUMP}RoutesConfigDump`, dynamicRouteConfigs: of(route ?? '', 'routeConfig') },
+      { '@type': `${DUMP}EndpointsConfigDump`, dynamicEndpointConfigs: of(endpoint ?? '', 'endpointConfig') },
+    ],
+  });
+}
+
+function resources(session: ProxySession, typeUrl: string): readonly { version: string; resource: JsonObject }[] {
+  const set = session.resources(typeUrl);
+  const fullName = typeUrl.slice(typeUrl.indexOf('/') + 1);
+  return [...(set?.values() ?? [])].map(({ version, bytes }) => ({
+    version,
+    resource: { '@type': typeUrl, ...decodeMessage(fullName, bytes) },
+  }));
+}
+
+function scopes({ sessions }: DebugSources): readonly JsonObject[] {
+  const byKey = Map.groupBy(sessions.sessions, ({ scope }) => scope.key);
+  return [...byKey]
+    .sort(([a], [b]) => compareStrings(a, b))
+    .map(([, members]) => ({
+      proxies: members.map(({ id }) => id).sort(),
+      scope: members[0]?.scope as unknown as JsonObject,
+    }));
+}

@@ -1,0 +1,21 @@
+import { basename } from 'node:path';
+import { istiod } from './istiod.ts';
+
+/** One executable, two names: what it is called says what it is. */
+function main(): Promise<number> {
+  if (basename(process.argv0) === 'istio-agent') {
+    process.stderr.write('istio-agent: not in this version; start Envoy with etc/envoy/sidecar.yaml instead\n');
+    return Promise.resolve(69);
+  }
+  return istiod(process.argv.slice(2));
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    process.stderr.write(`istiod: a fault of the program: ${error instanceof Error ? error.stack : String(error)}\n`);
+    process.exitCode = 70;
+  },
+);
