@@ -68,3 +68,25 @@ export function withMeshDefaults(
     ...(outlierDetection ? { outlierDetection } : {}),
   };
 }
+
+/**
+ * What a rule says of TLS to a port of a subset, whatever else it says of the port.
+ * @see istio/istio pilot/pkg/xds/endpoints/mtls_checker.go `tlsModeForDestinationRule`
+ */
+export function tlsOfSubset(
+  rule: DestinationRule | undefined,
+  subset: string,
+  port: number,
+): ClientTLSSettings | undefined {
+  const whole = tlsOfPort(rule?.trafficPolicy, port);
+  if (subset === '') return whole;
+  const own = rule?.subsets?.find(({ name }) => name === subset);
+  return own && (tlsOfPort(own.trafficPolicy, port) ?? whole);
+}
+
+function tlsOfPort(policy: TrafficPolicy | undefined, port: number): ClientTLSSettings | undefined {
+  const own = policy?.portLevelSettings?.find(
+    (settings) => settings.port?.number === port && settings.tls !== undefined,
+  );
+  return own?.tls ?? policy?.tls;
+}

@@ -3,6 +3,7 @@ import type { Graph, Input } from '../derive/graph.ts';
 import { createMesh } from './create-mesh.ts';
 import type { Mesh } from './mesh.ts';
 import type { MeshOptions } from './options.ts';
+import { deriveOutbound } from './outbound.ts';
 import { RESOURCE_TYPES, type ScopedResources } from './resource-types.ts';
 
 /** All derivations from configuration to resources. It computes nothing by itself: what is watched or read is. */
@@ -15,6 +16,7 @@ export interface Pipeline {
 
 export function createPipeline(graph: Graph, configs: Input<ConfigKey, Config>, options: MeshOptions): Pipeline {
   const mesh = createMesh(graph, configs, options);
-  const resources = new Map(RESOURCE_TYPES.map(({ typeUrl, derive }) => [typeUrl, derive(graph, mesh)]));
+  const outbound = deriveOutbound(graph, mesh);
+  const resources = new Map(RESOURCE_TYPES.map(({ typeUrl, derive }) => [typeUrl, derive(graph, mesh, outbound)]));
   return { graph, mesh, resources };
 }

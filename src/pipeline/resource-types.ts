@@ -1,15 +1,22 @@
 import type { Collection, Graph } from '../derive/graph.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
+import { CLUSTER_TYPE, ENDPOINT_TYPE } from '../proto/type-urls.ts';
+import { deriveClusters } from './clusters.ts';
+import { deriveEndpoints } from './endpoints.ts';
 import type { Mesh } from './mesh.ts';
+import type { Outbound } from './outbound.ts';
 
 /** The resources of one type: the set of each scope, by name. */
 export type ScopedResources = Collection<ProxyScope, string, EncodedResource>;
 
 export interface ResourceType {
   readonly typeUrl: string;
-  derive(graph: Graph, mesh: Mesh): ScopedResources;
+  derive(graph: Graph, mesh: Mesh, outbound: Outbound): ScopedResources;
 }
 
 /** Every type that is served. A new one is one derivation and one line. */
-export const RESOURCE_TYPES: readonly ResourceType[] = [];
+export const RESOURCE_TYPES: readonly ResourceType[] = [
+  { typeUrl: CLUSTER_TYPE, derive: deriveClusters },
+  { typeUrl: ENDPOINT_TYPE, derive: (graph, _mesh, outbound) => deriveEndpoints(graph, outbound) },
+];

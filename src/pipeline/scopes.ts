@@ -23,7 +23,7 @@ import type { Workloads } from './workloads.ts';
 export interface Scopes {
   readonly proxies: Input<string, Proxy>;
   readonly scopeOf: Derived<string, ProxyScope | undefined>;
-  readonly sidecarScope: Derived<ProxyScope, SidecarScope>;
+  readonly sidecarScope: Derived<Pick<ProxyScope, 'namespace' | 'sidecar'>, SidecarScope>;
   readonly targets: Derived<ProxyScope, readonly ServiceTarget[]>;
 }
 

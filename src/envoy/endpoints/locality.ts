@@ -11,6 +11,21 @@ export interface LocalityView {
   readonly labels?: Labels;
 }
 
+/** What of a proxy a policy looks at. */
+export interface LocalityNeeds {
+  readonly locality: boolean;
+  /** Names of labels. */
+  readonly labels: readonly string[];
+}
+
+export function localityNeeds(policy: LocalityPolicy | undefined): LocalityNeeds | undefined {
+  if (policy === undefined) return undefined;
+  const { failoverPriority = [], failover = [] } = policy.setting;
+  const weighted = policy.kind === 'locality' && (policy.setting.distribute?.length ?? 0) > 0;
+  const labels = weighted ? [] : failoverLabels(failoverPriority).map(({ label }) => label);
+  return { locality: policy.kind === 'zone-aware' || labels.length === 0 || failover.length > 0, labels };
+}
+
 interface Failover {
   readonly from?: string;
   readonly to?: string;

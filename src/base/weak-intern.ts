@@ -1,0 +1,34 @@
+/**
+ * One object per text for as long as somebody holds it, so that identity can stand for equality without keeping what nobody
+ * uses any more.
+ */
+export class WeakInterner<T extends object> {
+  readonly #pool = new Map<string, WeakRef<T>>();
+  readonly #gone = new FinalizationRegistry<string>((key) => {
+    if (this.#pool.get(key)?.deref() === undefined) this.#pool.delete(key);
+  });
+
+  /** @param make called when no object of this text is held */
+  intern(key: string, make: () => T): T {
+    const known = this.#pool.get(key)?.deref();
+    if (known !== undefined) return known;
+    const made = make();
+    this.#pool.set(key, new WeakRef(made));
+    this.#gone.register(made, key);
+    return made;
+  }
+}
+
+/** Numbers objects in the order in which they are first seen: a short text for each, where objects stand in a key. */
+export class ObjectNumbers {
+  readonly #numbers = new WeakMap<object, number>();
+  #last = 0;
+
+  of(object: object | undefined): number {
+    if (object === undefined) return 0;
+    const known = this.#numbers.get(object);
+    if (known !== undefined) return known;
+    this.#numbers.set(object, ++this.#last);
+    return this.#last;
+  }
+}

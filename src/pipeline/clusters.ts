@@ -1,0 +1,149 @@
+import type { envoy } from '#generated/proto/types.ts';
+import { deepEqual } from '../base/equal.ts';
+import { ObjectNumbers, WeakInterner } from '../base/weak-intern.ts';
+import type { Derived, Graph } from '../derive/graph.ts';
+import { dynamicDnsCluster } from '../envoy/clusters/dynamic-dns.ts';
+import { outboundCluster } from '../envoy/clusters/outbound.ts';
+import { isPassedThrough, serverMtlsMode } from '../envoy/clusters/tls-settings.ts';
+import type { ClusterView } from '../envoy/clusters/view.ts';
+import type { DnsLookupFamily } from '../envoy/dns-cache.ts';
+import { type EndpointView, endpointsOf } from '../envoy/endpoints/load-assignment.ts';
+import { type MtlsMode, namespaceMtlsMode } from '../model/authentication.ts';
+import { localityPolicy } from '../model/locality-policy.ts';
+import type { ProxyScope } from '../model/scope.ts';
+import type { Service } from '../model/service.ts';
+import { portTrafficPolicy, subsetTrafficPolicy, withMeshDefaults } from '../model/traffic-policy.ts';
+import type { EncodedResource } from '../proto/resource-set.ts';
+import { appliedRule, CLUSTER, type ClusterFacets, clusterFacets } from './cluster-facets.ts';
+import { encodedResource, sameVersion } from './encoded-resource.ts';
+import { isDns } from './endpoint-groups.ts';
+import { deriveInboundClusters } from './inbound-clusters.ts';
+import { type Mesh, namespacedHost, ONE } from './mesh.ts';
+import type { Outbound } from './outbound.ts';
+import type { OutboundEntry } from './outbound-plan.ts';
+import type { ScopedResources } from './resource-types.ts';
+
+/** An outbound cluster: an entry as proxies of one view have it. Interned. */
+interface ClusterKey {
+  readonly entry: OutboundEntry;
+  readonly view: ClusterView;
+  /** Where names are looked up. */
+  readonly lookupFamily?: DnsLookupFamily;
+  /** Where endpoints are a part of the cluster. */
+  readonly endpoints?: EndpointView;
+}
+
+/** Clusters of every scope: to the services that it sees, to its own workload, and the ones that every proxy has. */
+export function deriveClusters(graph: Graph, mesh: Mesh, outbound: Outbound): ScopedResources {
+  const keys = new WeakInterner<ClusterKey>();
+  const numbers = new ObjectNumbers();
+  const facets = graph.derived<'', ClusterFacets>('clusterFacets', () => clusterFacets(mesh), { equals: deepEqual });
+  const namespaceModes = graph.derived<string, MtlsMode | undefined>('namespaceMtlsMode', (namespace) =>
+    namespaceMtlsMode(
+      mesh.peerAuthentications.get(''),
+      namespace === mesh.rootNamespace() ? [] : mesh.peerAuthentications.get(namespace),
+    ),
+  );
+
+  const translated = (key: ClusterKey): envoy.config.cluster.v3.Cluster | undefined => {
+    const { entry, view, lookupFamily = 'V4_ONLY' } = key;
+    const { rule, subset, port, name, discovery } = entry;
+    const service = mesh.serviceById.get(entry.serviceId);
+    if (service === undefined) return undefined;
+    const own = subset === '' ? undefined : rule?.rule.spec.subsets?.find((other) => other.name === subset);
+    const facet = facets.get(ONE);
+    const whole = withMeshDefaults(
+      portTrafficPolicy(rule?.rule.spec.trafficPolicy, port.port),
+      facet.defaultTrafficPolicy,
+    );
+    const policy = subsetTrafficPolicy(whole, own?.trafficPolicy, port.port);
+    const applied = rule && appliedRule(rule);
+    const topPolicy = subset === '' ? rule?.rule.spec.trafficPolicy : own?.trafficPolicy;
+    const known = () => mesh.endpoints.get(namespacedHost(service.namespace, service.hostname));
+    const serverMode = serverMtlsMode(service, topPolicy, namespaceModes.get(service.namespace), () =>
+      isPassedThrough(service, topPolicy) ? endpointsOf(known(), { number: port.port }, undefined) : [],
+    );
+    if (discovery === 'DYNAMIC_DNS') {
+      return dynamicDnsCluster({
+        name,
+        service,
+        port,
+        policy,
+        rule: applied,
+        serverMode,
+        lookupFamily,
+        mesh: facet,
+        view,
+      });
+    }
+    const dns = key.endpoints && {
+      groups: outbound.endpoints.groups(entry, key.endpoints, false) ?? [],
+      lookupFamily,
+      refreshRate: facet.dnsRefreshRate,
+    };
+    return outboundCluster({
+      name,
+      service,
+      port,
+      subset,
+      policy,
+      rule: applied,
+      discovery,
+      ...(dns ? { dns } : {}),
+      localityPolicy: localityPolicy(policy?.loadBalancer, service, {
+        localityLbSetting: mesh.facet('localityLbSetting'),
+        zoneAwareLbSetting: mesh.facet('zoneAwareLbSetting'),
+      }),
+      serverMode,
+      serviceAccounts: needsAccounts(service, policy?.tls !== undefined)
+        ? mesh.serviceAccounts.get(namespacedHost(service.namespace, service.hostname))
+        : [],
+      passesTls: false,
+      mesh: facet,
+      view,
+    });
+  };
+  const clusters: Derived<ClusterKey, EncodedResource | undefined> = graph.derived(
+    'cluster',
+    (key) => {
+      const cluster = translated(key);
+      return cluster && encodedResource(CLUSTER, key.entry.name, cluster);
+    },
+    { equals: sameVersion },
+  );
+
+  const keyOf = (entry: OutboundEntry, scope: ProxyScope, view: ClusterView, family: DnsLookupFamily): ClusterKey => {
+    const dns = isDns(entry);
+    const endpoints = dns ? outbound.endpoints.viewOf(entry, scope) : undefined;
+    const lookupFamily = dns || entry.discovery === 'DYNAMIC_DNS' ? family : undefined;
+    const id = `${entry.id}~${numbers.of(view)}~${lookupFamily ?? ''}~${numbers.of(endpoints)}`;
+    return keys.intern(id, () => ({
+      entry,
+      view,
+      ...(lookupFamily ? { lookupFamily } : {}),
+      ...(endpoints ? { endpoints } : {}),
+    }));
+  };
+
+  const own = deriveInboundClusters(graph, mesh, outbound, facets);
+  return graph.collection<ProxyScope, string, EncodedResource>('clusters', {
+    items: (scope) => {
+      const set = outbound.scopeOf.get(scope);
+      return [...(set ? outbound.plan.get(set).keys() : []), ...own.names(scope)];
+    },
+    value: (name, scope) => {
+      const set = outbound.scopeOf.get(scope);
+      if (set === undefined) return undefined;
+      const entry = outbound.plan.get(set).get(name);
+      return entry === undefined
+        ? own.cluster(name, scope)
+        : clusters.get(keyOf(entry, scope, set.view, set.lookupFamily));
+    },
+    equals: sameVersion,
+  });
+}
+
+/** Accounts count only where a server's identity is checked: not for plaintext to what is outside of the mesh. */
+function needsAccounts({ meshExternal }: Service, hasTls: boolean): boolean {
+  return !meshExternal || hasTls;
+}
