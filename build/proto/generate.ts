@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { descriptorsModule } from './descriptors.ts';
@@ -11,8 +11,16 @@ import { typesModule } from './types.ts';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(project, 'generated/proto');
 const model = modelOf(loadProtos(project));
+const texts: Readonly<Record<string, string>> = {
+  'types.ts': typesModule(model),
+  'encoder.ts': encoderModule(model),
+  'descriptors.ts': descriptorsModule(model),
+  'discovery.ts': discoveryModule(model),
+};
 mkdirSync(folder, { recursive: true });
-writeFileSync(join(folder, 'types.ts'), typesModule(model));
-writeFileSync(join(folder, 'encoder.ts'), encoderModule(model));
-writeFileSync(join(folder, 'descriptors.ts'), descriptorsModule(model));
-writeFileSync(join(folder, 'discovery.ts'), discoveryModule(model));
+for (const [name, text] of Object.entries(texts)) {
+  // A process that runs meanwhile must not load half a file.
+  const unfinished = join(folder, `.${name}.${process.pid}`);
+  writeFileSync(unfinished, text);
+  renameSync(unfinished, join(folder, name));
+}
