@@ -189,7 +189,8 @@ export function deriveServices(
     (id) => {
       const [namespace, host] = split(id);
       const owners = servicesOfHost.get(host).filter((s) => s.namespace === namespace);
-      const keys = [...new Set(owners.map((s) => s.config))];
+      // A service of several addresses has each endpoint once for each of them, as istiod sends it.
+      const keys = owners.map((s) => s.config);
       const roundRobin = owners.some((s) => s.resolution === 'DNSRoundRobinLB');
       const found = keys.flatMap((key) => endpointsOfConfig.get(`${key} ${host}`));
       return roundRobin ? firstOfEachPort(found) : found;
