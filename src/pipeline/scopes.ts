@@ -1,4 +1,4 @@
-import type { Sidecar } from '#generated/config/specs.ts';
+import type { IstioIngressListener, Sidecar } from '#generated/config/specs.ts';
 import { deepEqual } from '../base/equal.ts';
 import type { Hostname } from '../base/host.ts';
 import { canonicalJson } from '../base/intern.ts';
@@ -47,6 +47,9 @@ const METADATA: readonly string[] = [
   'WORKLOAD_NAME',
   'NODE_NAME',
   'REQUESTED_NETWORK_VIEW',
+  'DNS_PROXY_ADDR',
+  'credential',
+  'file-credential',
   'GENERATOR',
 ];
 
@@ -85,17 +88,19 @@ export function deriveScopes(
       network: proxy.network,
     });
     const targets = own.targets({ ...proxy, labels });
+    const sidecar = proxy.type === 'sidecar' ? sidecarFor(proxy.namespace, labels) : '';
+    const ingress = configuration.config<Sidecar>(sidecar)?.spec.ingress ?? [];
     const scope: Omit<ProxyScope, 'key'> = {
       type: proxy.type,
       namespace: proxy.namespace,
       dnsDomain: proxy.dnsDomain,
       labels,
       serviceAccount: proxy.serviceAccount,
-      sidecar: proxy.type === 'sidecar' ? sidecarFor(proxy.namespace, labels) : '',
+      sidecar,
       interceptionMode: proxy.interceptionMode,
       capabilities: proxy.capabilities,
       ipFamilies: ipFamiliesOf(proxy.ips),
-      ips: dependsOnIps(proxy, targets) ? proxy.ips : [],
+      ips: dependsOnIps(proxy, targets, ingress) ? proxy.ips : [],
       network: proxy.network,
       clusterId: proxy.clusterId,
       locality,
@@ -145,9 +150,14 @@ export function deriveScopes(
   };
 }
 
-/** Only inbound listeners that bind to the proxy's own addresses hold them. */
-function dependsOnIps({ interceptionMode }: Proxy, targets: readonly ServiceTarget[]): boolean {
-  return interceptionMode === 'NONE' && targets.length > 0;
+/** Only inbound listeners that bind to the proxy's own addresses hold them, and a Sidecar's that send to these. */
+function dependsOnIps(
+  { interceptionMode }: Proxy,
+  targets: readonly ServiceTarget[],
+  ingress: readonly IstioIngressListener[],
+): boolean {
+  if (ingress.some(({ defaultEndpoint = '' }) => /^(0\.0\.0\.0|\[::\]):/.test(defaultEndpoint))) return true;
+  return interceptionMode === 'NONE' && (targets.length > 0 || ingress.length > 0);
 }
 
 function compareSidecars(a: Config<Sidecar>, b: Config<Sidecar>): number {

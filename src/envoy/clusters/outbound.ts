@@ -111,7 +111,7 @@ export function outboundCluster(input: OutboundClusterInput): Cluster | undefine
   const secured = input.passesTls ? NOTHING_SECURED : secure(input, tls, http2);
   return {
     name,
-    type: passedThrough ? 'ORIGINAL_DST' : discovery,
+    type: passedThrough ? 'ORIGINAL_DST' : typeOf(discovery, dns),
     altStatName: altStatName(outboundStatName(input)),
     ...dnsOptions(service, dns),
     ...(dns === undefined || passedThrough ? {} : { loadAssignment: loadAssignment(name, dns.groups) }),
@@ -153,6 +153,12 @@ export function outboundCluster(input: OutboundClusterInput): Cluster | undefine
       tlsMode: policy?.tls?.mode,
     }),
   };
+}
+
+/** A LOGICAL_DNS cluster must have one endpoint and no more, or an Envoy refuses it. */
+function typeOf(discovery: Discovery, dns: DnsEndpoints | undefined): Discovery {
+  const count = dns?.groups.reduce((sum, { endpoints }) => sum + endpoints.length, 0) ?? 1;
+  return discovery === 'LOGICAL_DNS' && count !== 1 ? 'STRICT_DNS' : discovery;
 }
 
 const NOTHING_SECURED: UpstreamTls = { autoSni: false, autoSanValidation: false, insecure: false };
