@@ -1,9 +1,10 @@
 import type { Collection, Graph } from '../derive/graph.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
-import { CLUSTER_TYPE, ENDPOINT_TYPE } from '../proto/type-urls.ts';
+import { CLUSTER_TYPE, ENDPOINT_TYPE, LISTENER_TYPE } from '../proto/type-urls.ts';
 import { deriveClusters } from './clusters.ts';
 import { deriveEndpoints } from './endpoints.ts';
+import { deriveListeners } from './listeners.ts';
 import type { Mesh } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
 
@@ -19,4 +20,5 @@ export interface ResourceType {
 export const RESOURCE_TYPES: readonly ResourceType[] = [
   { typeUrl: CLUSTER_TYPE, derive: deriveClusters },
   { typeUrl: ENDPOINT_TYPE, derive: (graph, _mesh, outbound) => deriveEndpoints(graph, outbound) },
+  { typeUrl: LISTENER_TYPE, derive: deriveListeners },
 ];

@@ -1,0 +1,153 @@
+import type { ProxyConfig } from '#generated/config/specs.ts';
+import { parseDuration } from '../base/duration.ts';
+import { Interner } from '../base/intern.ts';
+import type { Labels } from '../base/labels.ts';
+import type { Derived, Graph } from '../derive/graph.ts';
+import { type DnsLookupFamily, dnsLookupFamily } from '../envoy/dns-cache.ts';
+import type { TracedWorkload } from '../envoy/filters/tracing.ts';
+import { wildcards } from '../envoy/listeners/addresses.ts';
+import type { PortLimits } from '../envoy/listeners/bindable.ts';
+import type { AddressView } from '../envoy/listeners/service-address.ts';
+import type { ListenerSwitches } from '../envoy/listeners/switches.ts';
+import { BLACK_HOLE_CLUSTER, clusterName, PASSTHROUGH_CLUSTER } from '../envoy/names.ts';
+import type { ProxyScope } from '../model/scope.ts';
+import type { Mesh } from './mesh.ts';
+
+/** What of a proxy counts for listeners that only pass connections on. Interned. */
+export interface TcpView {
+  /** The cluster of connections that no filter chain takes. */
+  readonly unknownTraffic: string;
+  /** In Go's notation. */
+  readonly idleTimeout?: string;
+  readonly exactBalance: boolean;
+  readonly dnsLookupFamily: DnsLookupFamily;
+}
+
+/** What counts where HTTP is spoken. Interned. */
+export interface HttpView {
+  readonly istioExtensions: boolean;
+  readonly http10: boolean;
+  /** The parts of the node's own ProxyConfig that listeners read; absent: the mesh's holds. */
+  readonly proxy?: Pick<ProxyConfig, 'tracing' | 'proxyHeaders' | 'connectionSettings'>;
+  /** Absent where nothing is traced. */
+  readonly traced?: TracedWorkload;
+  /** Unknown hosts are resolved by the request, by the agent's DNS where it names one. */
+  readonly anyHost?: { readonly agentDns?: string };
+}
+
+export interface ListenerViews {
+  readonly tcp: Derived<ProxyScope, TcpView>;
+  readonly http: Derived<ProxyScope, HttpView>;
+  addressView(scope: ProxyScope): AddressView;
+  portLimits(scope: ProxyScope): PortLimits;
+  /** MeshConfig `proxyListenPort` and `proxyInboundListenPort`. */
+  virtualPorts(): { readonly outbound: number; readonly inbound: number };
+}
+
+/** A boolean of the node's metadata, which may be written as text. */
+export function metadataFlag({ metadata }: Pick<ProxyScope, 'metadata'>, name: string): boolean {
+  const value = metadata[name];
+  return value === true || (typeof value === 'string' && ['1', 't', 'true'].includes(value.toLowerCase()));
+}
+
+export function metadataText({ metadata }: Pick<ProxyScope, 'metadata'>, name: string): string {
+  const value = metadata[name];
+  return typeof value === 'string' ? value : '';
+}
+
+function metadataPort({ metadata }: ProxyScope, name: string): number {
+  const value = Number(metadata[name] ?? 0);
+  return Number.isInteger(value) ? value : 0;
+}
+
+/** Ports of the proxy's own listeners, as its bootstrap names them. */
+const OWN_PORTS: readonly string[] = [
+  'ENVOY_STATUS_PORT',
+  'ENVOY_PROMETHEUS_PORT',
+  'ENVOY_SECURE_METRICS_PORT',
+  'ENVOY_SECURE_MERGED_METRICS_PORT',
+];
+
+const CANONICAL_SERVICE = 'service.istio.io/canonical-name';
+const CANONICAL_REVISION = 'service.istio.io/canonical-revision';
+
+function tracedWorkload(scope: ProxyScope): TracedWorkload {
+  const label = (labels: Labels, name: string) => labels[name] ?? '';
+  return {
+    canonicalService: label(scope.labels, CANONICAL_SERVICE),
+    canonicalRevision: label(scope.labels, CANONICAL_REVISION),
+    meshId: metadataText(scope, 'MESH_ID'),
+    namespace: scope.namespace,
+    clusterId: scope.clusterId,
+  };
+}
+
+function ownProxyConfig({ metadata }: ProxyScope): HttpView['proxy'] {
+  const said = metadata['PROXY_CONFIG'];
+  if (typeof said !== 'object' || said === null) return undefined;
+  const { tracing, proxyHeaders, connectionSettings } = said as ProxyConfig;
+  return {
+    ...(tracing ? { tracing } : {}),
+    ...(proxyHeaders ? { proxyHeaders } : {}),
+    ...(connectionSettings ? { connectionSettings } : {}),
+  };
+}
+
+export function deriveListenerViews(graph: Graph, mesh: Mesh, switches: ListenerSwitches): ListenerViews {
+  const tcpViews = new Interner<TcpView>();
+  const httpViews = new Interner<HttpView>();
+
+  const outboundPolicy = (scope: ProxyScope) => mesh.sidecarScope.get(scope).outboundTrafficPolicy;
+  const unknownTraffic = (scope: ProxyScope): string => {
+    const { mode, egressProxy } = outboundPolicy(scope);
+    if (mode === 'REGISTRY_ONLY') return BLACK_HOLE_CLUSTER;
+    if (egressProxy === undefined) return PASSTHROUGH_CLUSTER;
+    return clusterName('outbound', egressProxy.port?.number ?? 0, egressProxy.subset ?? '', egressProxy.host ?? '');
+  };
+  const virtualPorts = () => ({
+    outbound: mesh.facet('proxyListenPort') ?? 15001,
+    inbound: mesh.facet('proxyInboundListenPort') ?? 15006,
+  });
+
+  const tcp = graph.derived<ProxyScope, TcpView>('tcpView', (scope) => {
+    const idleTimeout = metadataText(scope, 'IDLE_TIMEOUT');
+    return tcpViews.intern({
+      unknownTraffic: unknownTraffic(scope),
+      ...(parseDuration(idleTimeout) === undefined ? {} : { idleTimeout }),
+      exactBalance: metadataFlag(scope, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
+      dnsLookupFamily: dnsLookupFamily(scope.ipFamilies, mesh.options.dualStack),
+    });
+  });
+  const http = graph.derived<ProxyScope, HttpView>('httpView', (scope) => {
+    const proxy = ownProxyConfig(scope);
+    const agentDns = metadataFlag(scope, 'DNS_CAPTURE') ? metadataText(scope, 'DNS_PROXY_ADDR') : undefined;
+    const anyHost = outboundPolicy(scope).mode === 'ALLOW_ANY_DYNAMIC_DNS';
+    return httpViews.intern({
+      istioExtensions: scope.capabilities.istioExtensions,
+      http10: switches.http10 || metadataText(scope, 'HTTP10') === '1',
+      ...(proxy === undefined ? {} : { proxy }),
+      ...(mesh.facet('enableTracing') ? { traced: tracedWorkload(scope) } : {}),
+      ...(anyHost ? { anyHost: agentDns === undefined ? {} : { agentDns } } : {}),
+    });
+  });
+  return {
+    tcp,
+    http,
+    virtualPorts,
+    addressView: (scope) => ({
+      ipv4: scope.ipFamilies !== 'IPv6',
+      ipv6: scope.ipFamilies !== 'IPv4',
+      inCluster: scope.clusterId !== '',
+      autoAddresses: metadataFlag(scope, 'DNS_CAPTURE'),
+    }),
+    portLimits: (scope) => ({
+      unprivileged: metadataFlag(scope, 'UNPRIVILEGED_POD'),
+      reserved: [
+        ...OWN_PORTS.map((name) => metadataPort(scope, name)).filter((port) => port > 0),
+        virtualPorts().outbound,
+        virtualPorts().inbound,
+      ],
+      wildcard: wildcards(scope.ipFamilies)[0],
+    }),
+  };
+}
