@@ -9,7 +9,6 @@ export const CODES = {
   IST0130: 'A rule of a VirtualService is never reached, as rules before it take all its requests.',
   IST0131: 'A match of a VirtualService never decides, as a rule before it has the same or a wider one.',
   IST0133: 'The object is taken, but says something that has no effect or is likely a mistake.',
-  IST0134: 'A TCP port of a ServiceEntry needs addresses, as none are allocated for it.',
   VM0001: 'A field is unknown. It is ignored; in security policies and in strict mode the object is refused.',
   VM0002: 'The kind is known, but nothing is made of it yet.',
   VM0101: 'A file or directory can not be read; what was read of it before stays in force.',

@@ -54,7 +54,7 @@ function* portsFindings(at: Place, spec: ServiceEntry, labels: Labels): Generato
       yield place.at('number').error(`a port ${port.number} stands before: each number may stand once`);
     }
     if (spec.addresses === undefined && !allocated && ['', 'TCP'].includes(port.protocol ?? '')) {
-      yield place.warning('without addresses TCP traffic can not be told from that of other services', 'IST0134');
+      yield place.warning('without addresses TCP traffic can not be told from that of other services');
     }
   }
 }

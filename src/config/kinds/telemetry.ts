@@ -1,6 +1,31 @@
-import type { Telemetry } from '#generated/config/specs.ts';
+import type { Metrics, Telemetry, TelemetryTracing } from '#generated/config/specs.ts';
+import type { Finding, Place } from '../finding.ts';
 import { defineKind, type KindDefinition } from '../kind.ts';
 import { Telemetry as schema } from '../schema/telemetry.ts';
+import { targetedFindings } from './selectors.ts';
+
+/** @see istio/istio pkg/config/validation/validation.go `validateTelemetryTracing` */
+function* tracingFindings(at: Place, tracing: readonly TelemetryTracing[]): Generator<Finding> {
+  if (tracing.length > 1) yield at.warning('only the first element has an effect');
+  for (const [i, { providers = [], customTags = {} }] of tracing.entries()) {
+    if (providers.length > 1) yield at.at(i, 'providers').warning('only the first provider has an effect');
+    if (Object.hasOwn(customTags, '')) yield at.at(i, 'customTags').error('a tag needs a name');
+  }
+}
+
+/** @see istio/istio pkg/config/validation/validation.go `validateTelemetryMetrics` */
+function* metricsFindings(at: Place, metrics: readonly Metrics[]): Generator<Finding> {
+  for (const [i, { overrides = [] }] of metrics.entries()) {
+    for (const [j, { tagOverrides = {} }] of overrides.entries()) {
+      for (const [name, { operation = 'UPSERT', value = '' }] of Object.entries(tagOverrides)) {
+        const place = at.at(i, 'overrides', j, 'tagOverrides', name);
+        if (name === '') yield place.warning('a tag needs a name');
+        if (operation === 'UPSERT' && value === '') yield place.error('needs a "value", or "operation: REMOVE"');
+        if (operation === 'REMOVE' && value !== '') yield place.at('value').error('a tag that is removed has no value');
+      }
+    }
+  }
+}
 
 export const TELEMETRY: KindDefinition<Telemetry> = defineKind({
   group: 'telemetry.istio.io',
@@ -10,4 +35,9 @@ export const TELEMETRY: KindDefinition<Telemetry> = defineKind({
   scope: 'Namespaced',
   specField: 'spec',
   schema,
+  *validate({ spec, at }) {
+    yield* targetedFindings(at(), spec);
+    yield* tracingFindings(at('tracing'), spec.tracing ?? []);
+    yield* metricsFindings(at('metrics'), spec.metrics ?? []);
+  },
 });

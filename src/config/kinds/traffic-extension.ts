@@ -1,7 +1,10 @@
 import type { TrafficExtension } from '#generated/config/specs.ts';
 import { defineKind, type KindDefinition } from '../kind.ts';
 import { TrafficExtension as schema } from '../schema/traffic-extension.ts';
+import { targetedFindings } from './selectors.ts';
+import { wasmModuleFindings } from './wasm-module.ts';
 
+/** @see istio/istio pkg/config/validation/validation.go `ValidateTrafficExtension` */
 export const TRAFFIC_EXTENSION: KindDefinition<TrafficExtension> = defineKind({
   group: 'extensions.istio.io',
   versions: ['v1alpha1'],
@@ -10,4 +13,9 @@ export const TRAFFIC_EXTENSION: KindDefinition<TrafficExtension> = defineKind({
   scope: 'Namespaced',
   specField: 'spec',
   schema,
+  *validate({ spec, at }) {
+    yield* targetedFindings(at(), spec);
+    if ((spec.wasm ?? spec.lua) === undefined) yield at().error('says not what to run: set wasm or lua');
+    if (spec.wasm !== undefined) yield* wasmModuleFindings(at('wasm'), spec.wasm);
+  },
 });

@@ -1,6 +1,8 @@
 import type { WasmPlugin } from '#generated/config/specs.ts';
 import { defineKind, type KindDefinition } from '../kind.ts';
 import { WasmPlugin as schema } from '../schema/wasm-plugin.ts';
+import { targetedFindings } from './selectors.ts';
+import { wasmModuleFindings } from './wasm-module.ts';
 
 export const WASM_PLUGIN: KindDefinition<WasmPlugin> = defineKind({
   group: 'extensions.istio.io',
@@ -10,4 +12,8 @@ export const WASM_PLUGIN: KindDefinition<WasmPlugin> = defineKind({
   scope: 'Namespaced',
   specField: 'spec',
   schema,
+  *validate({ spec, at }) {
+    yield* targetedFindings(at(), spec);
+    yield* wasmModuleFindings(at(), spec);
+  },
 });
