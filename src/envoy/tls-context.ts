@@ -81,13 +81,34 @@ export function agentSecret(name: string): SdsSecretConfig {
 }
 
 /** A certificate and its key in files of the node. */
-export function fileCertificate(certificate: string, privateKey: string, sockets: SecretSockets): SdsSecretConfig {
-  return sdsOverGrpc(`file-cert:${certificate}~${privateKey}`, sockets.files ? 'sds-files-grpc' : 'sds-grpc');
+export function fileCertificate(
+  certificate: string,
+  privateKey: string,
+  sockets: SecretSockets,
+  agent: boolean = true,
+): SdsSecretConfig {
+  return fileSecret(`file-cert:${certificate}~${privateKey}`, sockets, agent);
 }
 
 /** Root certificates in a file of the node; `system` are those of its operating system. */
-export function fileRoots(path: string, sockets: SecretSockets): SdsSecretConfig {
-  return sdsOverGrpc(`file-root:${path}`, sockets.files ? 'sds-files-grpc' : 'sds-grpc');
+export function fileRoots(path: string, sockets: SecretSockets, agent: boolean = true): SdsSecretConfig {
+  return fileSecret(`file-root:${path}`, sockets, agent);
+}
+
+function fileSecret(name: string, { files }: SecretSockets, agent: boolean): SdsSecretConfig {
+  if (files) return sdsOverGrpc(name, 'sds-files-grpc');
+  return agent ? sdsOverGrpc(name, 'sds-grpc') : streamSecret(name);
+}
+
+/** How long an Envoy waits for a file's secret that may never come, before it goes on without: connections then fail. */
+const FILE_SECRET_WAIT = '1s';
+
+/**
+ * For a node without an agent, the same names asked for over the stream that it has. Files named in a cluster itself would be
+ * no way: an Envoy refuses the whole cluster when one is not there.
+ */
+function streamSecret(name: string): SdsSecretConfig {
+  return { name, sdsConfig: { ads: {}, initialFetchTimeout: FILE_SECRET_WAIT, resourceApiVersion: 'V3' } };
 }
 
 /** The name under which a `credentialName` is asked for. @see istio/istio pilot/pkg/model/credentials/resource.go */

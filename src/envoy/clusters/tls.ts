@@ -134,8 +134,9 @@ const SYSTEM_ROOTS = 'system';
 function fileContext(
   settings: ClientTLSSettings,
   names: readonly string[] | undefined,
-  { view: { sds, secretSockets } }: UpstreamTlsInput,
+  input: UpstreamTlsInput,
 ): CommonTlsContext | undefined {
+  const { sds, secretSockets } = input.view;
   const { mode, clientCertificate = '', privateKey = '', caCertificates, insecureSkipVerify, caCrl } = settings;
   if (mode === 'MUTUAL' && (clientCertificate === '' || privateKey === '')) return undefined;
   const roots = caCertificates || SYSTEM_ROOTS;
@@ -143,24 +144,23 @@ function fileContext(
     ...(caCrl ? { crl: { filename: caCrl } } : {}),
     ...namesToExpect(names),
   };
-  // A node without an agent reads its files itself.
-  const certificate = sds
-    ? { tlsCertificateSdsSecretConfigs: [fileCertificate(clientCertificate, privateKey, secretSockets)] }
-    : {
-        tlsCertificates: [{ certificateChain: { filename: clientCertificate }, privateKey: { filename: privateKey } }],
-      };
+  const certificate = fileCertificate(clientCertificate, privateKey, secretSockets, sds);
   return {
-    ...(mode === 'MUTUAL' ? certificate : {}),
-    ...(insecureSkipVerify
-      ? { validationContext: {} }
-      : sds
-        ? validation(fileRoots(roots, secretSockets), conditions)
-        : { validationContext: { ...trustedFile(roots), ...conditions } }),
+    ...(mode === 'MUTUAL' ? { tlsCertificateSdsSecretConfigs: [certificate] } : {}),
+    ...(insecureSkipVerify ? { validationContext: {} } : validated(roots, conditions, input)),
   };
 }
 
-function trustedFile(path: string): CertificateValidationContext {
-  return path === SYSTEM_ROOTS ? { systemRootCerts: {} } : { trustedCa: { filename: path } };
+/** Without an agent an Envoy finds the roots of its operating system itself. */
+function validated(
+  roots: string,
+  conditions: CertificateValidationContext,
+  { view: { sds, secretSockets } }: UpstreamTlsInput,
+): CommonTlsContext {
+  if (!sds && roots === SYSTEM_ROOTS && conditions.crl === undefined) {
+    return { validationContext: { systemRootCerts: {}, ...conditions } };
+  }
+  return validation(fileRoots(roots, secretSockets, sds), conditions);
 }
 
 function namesToExpect(names: readonly string[] | undefined): CertificateValidationContext {
