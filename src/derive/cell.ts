@@ -1,82 +1,35 @@
-import type { GraphOptions, Key } from './api.ts';
+import type { Key } from './api.ts';
+import type { Engine } from './engine.ts';
 import { describeKey } from './keys.ts';
 import { eachLink, hasLink, type Links, withLink, withoutLink } from './links.ts';
 import { sameContent } from './same-content.ts';
 
-/** The outcome is right. Every dependent may be in any state. */
+/** The outcome is right. */
 export const CLEAN = 0;
-/** One of `suspects` may have changed; no dependent is clean. */
+/** One of the suspects may have changed. Like a cell in any of the states below, it has no clean dependents. */
 export const CHECK = 1;
-/** A dependency has changed, or there is no outcome yet; no dependent is clean. */
+/** A dependency has changed, or there is no outcome yet. */
 export const DIRTY = 2;
 export const RUNNING = 3;
-/** Swept: no longer part of the graph. */
+/** Swept; no longer part of the graph. */
 export const DROPPED = 4;
 
-/** Outcome of a computation that threw. It is kept like a value, and tried again when something that was read changes. */
+/** The outcome of a computation that threw. It stays, like a value, until something that was read changes. */
 export class Failure {
   readonly error: unknown;
+
   constructor(error: unknown) {
     this.error = error;
   }
 }
 
-const NOTHING_YET = Symbol('no outcome yet');
-
-/** What all cells of a graph share. */
-export class Engine {
-  readonly paranoid: boolean;
-  readonly onCompute: GraphOptions['onCompute'];
-  /** Depth of batches under way: inputs may be set. */
-  batches = 0;
-  /** Whether an input was set since the last settling. */
-  touched = false;
-  cellCount = 0;
-  /** Grows with each change of a view's content. */
-  tick = 0;
-  /** The computations under way, outermost first. */
-  readonly running: Cell[] = [];
-  /** Identifies the innermost of them; 0 when there is none. */
-  frame = 0;
-  /** The last number given to a frame or to a pass over a cell's dependencies. */
-  lastFrame = 0;
-  /** What the computations under way have read, each one's reads behind those of the one around it. */
-  readonly reads: Cell[] = [];
-  /** Cells that had no dependent when last looked at: where sweeping begins. */
-  readonly loose: Set<Cell> = new Set();
-  /** In paranoid mode: the cells found right since the outermost read began. */
-  readonly verified: Set<Cell> = new Set();
-
-  constructor({ paranoid = false, onCompute }: GraphOptions) {
-    this.paranoid = paranoid;
-    this.onCompute = onCompute;
-  }
-
-  /** @throws when called by a derivation, which may do nothing but read */
-  refuseInDerivation(what: string): void {
-    const by = this.running.at(-1);
-    if (by !== undefined) throw new Error(`${what} in the derivation ${by.title}: a derivation only reads`);
-  }
-
-  /**
-   * Drops what nothing alive depends on. Counting dependents is enough because the graph has no cycles (but for those among
-   * failures, which are bugs).
-   */
-  sweep(): number {
-    const before = this.cellCount;
-    for (const cell of this.loose) {
-      this.loose.delete(cell);
-      if (cell.idle) cell.drop();
-    }
-    return before - this.cellCount;
-  }
-}
+const NO_OUTCOME = new Failure(new Error('not computed yet'));
 
 export interface FamilyOptions<V> {
   readonly equals?: ((a: V, b: V) => boolean) | undefined;
-  /** `input` cells read what was set from outside; `step` cells are inner parts, of which `onCompute` is not told. */
+  /** An `input` reads what was set from outside; a `step` is an inner part, of which `onCompute` is not told. */
   readonly kind?: 'input' | 'step' | 'derivation';
-  /** A cell that lives while this family has cells. */
+  /** A cell that is kept as long as this family has cells. */
   readonly home?: Cell;
 }
 
@@ -94,7 +47,7 @@ export class Family<K extends Key, V> {
     this.engine = engine;
     this.name = name;
     this.compute = compute;
-    this.equals = options.equals ?? isSameValue;
+    this.equals = options.equals ?? Object.is;
     this.kind = options.kind ?? 'derivation';
     this.home = options.home;
   }
@@ -118,27 +71,22 @@ export class Family<K extends Key, V> {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a cell does not know the types of its family; the family's methods restore them
+// biome-ignore lint/suspicious/noExplicitAny: cells are untyped, for there are many and of all kinds; families restore the types
 export type AnyFamily = Family<any, any>;
 
-/** Views are live: one differs from what it was whenever somebody asks. */
-export function isSameValue(a: unknown, b: unknown): boolean {
-  return Object.is(a, b) && !(a instanceof Cell);
-}
-
 /**
- * One memoised computation. It holds on to what it read and to who read it, and knows which of the former may have changed.
+ * One memoised computation. It knows what it read, who read it, and which of the former may have changed.
  *
- * Marking goes up: a changed input makes all above it CHECK, each remembering through which dependencies. Values are pulled:
- * a cell that is CHECK brings its suspects up to date, in the order in which it read them, and only if one of them really
- * changed (that one then has made it DIRTY) it runs again; an equal outcome changes nothing above.
+ * Doubt is pushed: when an input changes, all above it become CHECK, and each remembers through which dependencies. Values
+ * are pulled: a cell in CHECK brings its suspects up to date. One that comes to another outcome makes its dependents DIRTY,
+ * and these run again when they are pulled; one that comes to an equal outcome leaves them as they are.
  */
 export class Cell {
   readonly family: AnyFamily;
   readonly key: Key;
-  outcome: unknown = NOTHING_YET;
+  outcome: unknown = NO_OUTCOME;
   state: 0 | 1 | 2 | 3 | 4 = DIRTY;
-  /** The frame that read this cell last: keeps repeated reads out of `Engine.reads`. */
+  /** The frame or pass that last met this cell: keeps out repetitions without a set. */
   stamp = 0;
   /** In order of reading. */
   dependencies: undefined | Cell | readonly Cell[] = undefined;
@@ -154,17 +102,16 @@ export class Cell {
     return `${this.family.name}(${describeKey(this.key)})`;
   }
 
-  /** Whether nothing would miss this cell. */
   get idle(): boolean {
     return this.dependents === undefined && this.state !== DROPPED;
   }
 
-  /** The cells below. */
+  /** The cells that this one depends on. */
   below(): Iterable<Cell> {
     return eachLink(this.dependencies);
   }
 
-  /** The value, up to date; the computation under way depends on it from now on. */
+  /** The value, up to date. The computation under way depends on it from now on. */
   read(): unknown {
     const { engine } = this.family;
     if (engine.frame === 0) {
@@ -177,26 +124,26 @@ export class Cell {
     return this.fresh();
   }
 
-  /** The value, up to date, without a trace of who wanted it. */
+  /** The value, up to date, whoever wants it. */
   fresh(): unknown {
     this.refresh();
     if (this.outcome instanceof Failure) throw this.outcome.error;
     return this.outcome;
   }
 
+  /** Brings the outcome up to date. */
   refresh(): void {
     if (this.state === CHECK) this.validate();
     if (this.state === DIRTY) this.run();
-    else if (this.state === RUNNING) throw this.cycle();
+    else if (this.state === RUNNING) throw this.family.engine.cycle(this);
     else if (this.family.engine.paranoid && this.state === CLEAN) this.verify();
   }
 
   /** Leaves the cell CLEAN, or DIRTY when a dependency has changed. */
   protected validate(): void {
     const { suspects } = this;
-    // The order of reading: a later dependency may only have been read because of what an earlier one said.
-    const ordered = suspects instanceof Set || Array.isArray(suspects) ? this.below() : eachLink(suspects);
-    for (const dependency of ordered) {
+    // In order of reading, since what was read later may have been read only because of what came before.
+    for (const dependency of suspects instanceof Cell ? [suspects] : this.below()) {
       if (!hasLink(suspects, dependency)) continue;
       if (dependency.state === RUNNING) this.state = DIRTY;
       else dependency.refresh();
@@ -207,37 +154,43 @@ export class Cell {
   }
 
   protected run(): void {
-    const { family } = this;
-    const { engine } = family;
-    const outer = engine.frame;
+    const { engine } = this.family;
     const base = engine.reads.length;
-    let outcome: unknown;
-    let same = false;
-    engine.frame = ++engine.lastFrame;
-    engine.running.push(this);
     this.state = RUNNING;
-    try {
-      if (family.kind === 'derivation') engine.onCompute?.(family.name, this.key);
-      outcome = family.compute(this.key);
-      same = this.outcome !== NOTHING_YET && !(this.outcome instanceof Failure) && family.equals(this.outcome, outcome);
-    } catch (error) {
-      outcome = new Failure(error);
-    }
-    engine.running.pop();
-    engine.frame = outer;
+    const outcome = this.#compute(this.family.kind === 'derivation');
     this.#link(base);
     this.suspects = undefined;
     this.state = CLEAN;
     if (engine.paranoid) engine.verified.add(this);
-    if (same) return;
+    if (Object.is(outcome, this.outcome)) return;
     this.outcome = outcome;
     this.changed();
   }
 
-  /** Takes what was read since `base` as the dependencies, without repetitions. */
+  /** What the function comes to: the present outcome if that equals it. What it read is left in `Engine.reads`. */
+  #compute(isNews: boolean): unknown {
+    const { family, outcome } = this;
+    const { engine } = family;
+    const outer = engine.frame;
+    const depth = engine.running.length;
+    try {
+      engine.enter(this);
+      engine.frame = ++engine.lastFrame;
+      if (isNews) engine.onCompute?.(family.name, this.key);
+      const next = family.compute(this.key);
+      return !(outcome instanceof Failure) && family.equals(outcome, next) ? outcome : next;
+    } catch (error) {
+      return new Failure(error);
+    } finally {
+      engine.running.length = depth;
+      engine.frame = outer;
+    }
+  }
+
+  /** Makes what was read since `base` the dependencies, each once. */
   #link(base: number): void {
     const { engine } = this.family;
-    const { reads } = engine;
+    const reads = engine.reads as Cell[];
     const pass = ++engine.lastFrame;
     let end = base;
     for (let i = base; i < reads.length; i++) {
@@ -252,43 +205,32 @@ export class Cell {
     reads.length = base;
   }
 
-  /** In paranoid mode: a clean cell runs again and must come to the same. */
+  /** Paranoid mode: computes a clean cell again, as if nothing were known of it. */
   protected verify(): void {
-    const { family, outcome: kept } = this;
-    const { engine } = family;
+    const { engine } = this.family;
     if (engine.verified.has(this)) return;
     engine.verified.add(this);
-    const outer = engine.frame;
     const base = engine.reads.length;
-    let outcome: unknown;
-    engine.frame = ++engine.lastFrame;
-    engine.running.push(this);
-    try {
-      outcome = family.compute(this.key);
-    } catch (error) {
-      outcome = new Failure(error);
-    }
-    engine.running.pop();
-    engine.frame = outer;
+    const outcome = this.#compute(false);
     for (const cell of engine.reads.splice(base)) if (cell.idle) engine.loose.add(cell);
-    const failures = Number(kept instanceof Failure) + Number(outcome instanceof Failure);
-    if (failures === 2 || (failures === 0 && (family.equals(kept, outcome) || sameContent(kept, outcome)))) return;
+    if (outcome instanceof Failure && this.outcome instanceof Failure) return;
+    if (sameContent(outcome, this.outcome)) return;
     throw new Error(
-      `${this.title} came to another value though nothing it read has changed: it reads outside of the graph`,
+      `${this.title} came to another value although nothing that it read has changed: what else does it read?`,
     );
   }
 
-  /** An input below has been set: what is above may have changed. */
+  /** What an input cell stands for has been set: all above come into doubt. */
   invalidate(): void {
     if (this.state !== CLEAN) return;
     this.state = DIRTY;
-    const marked: Cell[] = [this];
-    for (let cell = marked.pop(); cell !== undefined; cell = marked.pop()) {
-      for (const dependent of eachLink(cell.dependents)) if (dependent.suspect(cell)) marked.push(dependent);
+    const doubted: Cell[] = [this];
+    for (let cell = doubted.pop(); cell !== undefined; cell = doubted.pop()) {
+      for (const dependent of eachLink(cell.dependents)) if (dependent.suspect(cell)) doubted.push(dependent);
     }
   }
 
-  /** @returns whether the cell was clean until now, so that its dependents must hear of it */
+  /** @returns whether the cell was clean until now, so that its dependents do not know yet */
   suspect(dependency: Cell): boolean {
     if (this.state === DIRTY) return false;
     this.suspects = withLink(this.suspects, dependency);
@@ -297,7 +239,7 @@ export class Cell {
     return true;
   }
 
-  /** The outcome is another one: dependents must run. */
+  /** Tells the dependents that the outcome is another one. */
   protected changed(): void {
     for (const dependent of eachLink(this.dependents)) dependent.dependencyChanged();
   }
@@ -306,6 +248,7 @@ export class Cell {
     if (this.state === CHECK) this.state = DIRTY;
   }
 
+  /** `dependent` reads this cell no longer. */
   release(dependent: Cell): void {
     this.dependents = withoutLink(this.dependents, dependent);
     if (this.idle) this.family.engine.loose.add(this);
@@ -320,11 +263,5 @@ export class Cell {
     family.cells.delete(this.key);
     family.engine.cellCount--;
     if (family.home?.idle === true) family.engine.loose.add(family.home);
-  }
-
-  protected cycle(): Error {
-    const { running } = this.family.engine;
-    const path = [...running.slice(running.indexOf(this)), this].map((cell) => cell.title);
-    return new Error(`derivations form a cycle: ${path.join(' reads ')}`);
   }
 }

@@ -1,216 +1,34 @@
-import type { Collection, CollectionChanges, CollectionSpec, CollectionView, Key } from './api.ts';
-import { type AnyFamily, Cell, CLEAN, DROPPED, type Engine, Failure, Family, isSameValue, RUNNING } from './cell.ts';
-import { ChangeLog } from './change-log.ts';
-import { compareKeys, includesKey, movedKeys, orderedKeys, sameKeys } from './keys.ts';
-import { eachLink, withLink, withoutLink } from './links.ts';
+import type { Collection, CollectionSpec, CollectionView, Key } from './api.ts';
+import { type Cell, Family } from './cell.ts';
+import type { Engine } from './engine.ts';
+import { orderedKeys, sameKeys } from './keys.ts';
+import { View } from './view.ts';
 
 /** The views of a collection, and the listings below them. */
 export class StoredCollection<K extends Key, I extends Key, V>
   extends Family<K, CollectionView<I, V>>
   implements Collection<K, I, V>
 {
-  readonly spec: CollectionSpec<K, I, V>;
-  readonly lists: Family<K, readonly I[]>;
+  readonly #spec: CollectionSpec<K, I, V>;
+  readonly #lists: Family<K, readonly I[]>;
 
   constructor(engine: Engine, name: string, spec: CollectionSpec<K, I, V>) {
-    super(engine, name, (key) => this.view(key));
-    this.spec = spec;
-    const ordered = new WeakSet<readonly I[]>();
-    this.lists = new Family(engine, `${name}.items`, (key) => orderedKeys(spec.items(key), ordered), {
-      equals: sameKeys,
-    });
+    super(engine, name, (key) => this.#view(key));
+    this.#spec = spec;
+    const known = new WeakSet<readonly I[]>();
+    const list = (key: K): readonly I[] => orderedKeys(spec.items(key), known);
+    this.#lists = new Family(engine, `${name}.items`, list, { equals: sameKeys });
   }
 
   item(key: K, item: I): V | undefined {
-    return this.view(key).points.get(item);
-  }
-
-  view(key: K): View<K, I, V> {
-    return this.cell(key) as View<K, I, V>;
+    return this.#view(key).points.get(item);
   }
 
   protected override open(key: K): Cell {
-    return new View(this, key);
-  }
-}
-
-/** An item's value, and as which it stands in the view; the two differ between a change and the view's next refresh. */
-class ItemCell extends Cell {
-  shown: unknown = undefined;
-}
-
-class ItemFamily<I extends Key, V> extends Family<I, V | undefined> {
-  protected override open(item: I): Cell {
-    return new ItemCell(this as AnyFamily, item);
-  }
-}
-
-/** A cell that depends on a listing and on one cell per listed item, and re-reads just those of them that are suspect. */
-class View<K extends Key, I extends Key, V> extends Cell implements CollectionView<I, V> {
-  readonly #collection: StoredCollection<K, I, V>;
-  readonly #items: ItemFamily<I, V>;
-  #points: Family<I, V | undefined> | undefined = undefined;
-  #list: Cell | undefined = undefined;
-  #listed: readonly I[] = [];
-  #size = 0;
-  #revision: number;
-  readonly #log = new ChangeLog<I>();
-  /** Items that have changed since `#revision`, by whether they had a value before. */
-  #present: I[] = [];
-  #absent: I[] = [];
-
-  constructor(collection: StoredCollection<K, I, V>, key: K) {
-    super(collection as AnyFamily, key);
-    const { engine, name, spec } = collection;
-    this.#collection = collection;
-    this.#items = new ItemFamily(engine, name, (item: I) => spec.value(item, key), { equals: sameItem(spec.equals) });
-    this.#revision = ++engine.tick;
+    return new View(this, key, this.#spec, this.#lists);
   }
 
-  get revision(): number {
-    return this.#live().#revision;
+  #view(key: K): View<K, I, V> {
+    return this.cell(key) as View<K, I, V>;
   }
-
-  get size(): number {
-    return this.#live().#size;
-  }
-
-  get(item: I): V | undefined {
-    return this.#live().#shown(item);
-  }
-
-  has(item: I): boolean {
-    return this.get(item) !== undefined;
-  }
-
-  entries(): Iterable<readonly [I, V]> {
-    const view = this.#live();
-    const entries: (readonly [I, V])[] = [];
-    for (const item of view.#listed) {
-      const value = view.#shown(item);
-      if (value !== undefined) entries.push([item, value]);
-    }
-    return entries;
-  }
-
-  changesSince(revision: number): CollectionChanges<I, V> | undefined {
-    const view = this.#live();
-    const had = revision === view.#revision ? new Map<I, boolean>() : view.#log.since(revision);
-    if (had === undefined) return undefined;
-    const changed = new Map<I, V>();
-    const removed: I[] = [];
-    for (const item of [...had.keys()].sort(compareKeys)) {
-      const value = view.#shown(item);
-      if (value !== undefined) changed.set(item, value);
-      else if (had.get(item) === true) removed.push(item);
-    }
-    return { changed, removed };
-  }
-
-  /** Single items for readers that want no other: undefined for one that is not listed. */
-  get points(): Family<I, V | undefined> {
-    const { lists, engine, name } = this.#collection;
-    const point = (item: I): V | undefined =>
-      includesKey(lists.get(this.key as K), item) ? this.#items.get(item) : undefined;
-    this.#points ??= new Family(engine, name, point, { kind: 'step', home: this, equals: this.#items.equals });
-    return this.#points;
-  }
-
-  override get idle(): boolean {
-    return super.idle && (this.#points?.cells.size ?? 0) === 0;
-  }
-
-  override *below(): Iterable<Cell> {
-    if (this.#list !== undefined) yield this.#list;
-    for (const item of this.#listed) yield this.#items.cell(item);
-  }
-
-  /** This view, or after it was swept the one that has taken its place. */
-  #live(): View<K, I, V> {
-    return (this.state === DROPPED ? this.#collection.get(this.key as K) : this.read()) as View<K, I, V>;
-  }
-
-  #shown(item: I): V | undefined {
-    return (this.#items.cells.get(item) as ItemCell | undefined)?.shown as V | undefined;
-  }
-
-  protected override validate(): void {
-    this.run();
-  }
-
-  protected override run(): void {
-    const { engine } = this.#collection;
-    let outcome: unknown = this;
-    engine.running.push(this);
-    this.state = RUNNING;
-    try {
-      this.#relist();
-      for (const cell of eachLink(this.suspects)) this.#show(cell as ItemCell, cell.fresh());
-      this.suspects = undefined;
-    } catch (error) {
-      // The suspects stay: those that failed are tried again whenever any of them changes.
-      outcome = new Failure(error);
-    }
-    engine.running.pop();
-    this.state = CLEAN;
-    if (!this.#commit() && outcome === this.outcome) return;
-    this.outcome = outcome;
-    this.changed();
-  }
-
-  #relist(): void {
-    this.#list ??= this.#collection.lists.cell(this.key as K);
-    this.#list.dependents = withLink(this.#list.dependents, this);
-    const listed = this.#list.fresh() as readonly I[];
-    this.suspects = withoutLink(this.suspects, this.#list);
-    if (listed === this.#listed) return;
-    const { left, joined } = movedKeys(this.#listed, listed);
-    for (const item of left) {
-      const cell = this.#items.cell(item) as ItemCell;
-      this.#show(cell, undefined);
-      this.suspects = withoutLink(this.suspects, cell);
-      cell.release(this);
-    }
-    for (const item of joined) {
-      const cell = this.#items.cell(item);
-      cell.dependents = withLink(cell.dependents, this);
-      this.suspects = withLink(this.suspects, cell);
-    }
-    this.#listed = listed;
-  }
-
-  #show(cell: ItemCell, value: unknown): void {
-    if (this.#items.equals(cell.shown as V | undefined, value as V | undefined)) return;
-    if (cell.shown === undefined) this.#size++;
-    if (value === undefined) this.#size--;
-    (cell.shown === undefined ? this.#absent : this.#present).push(cell.key as I);
-    cell.shown = value;
-  }
-
-  /** @returns whether the content has changed since the last call */
-  #commit(): boolean {
-    if (this.#present.length + this.#absent.length === 0) return false;
-    this.#log.add(this.#revision, this.#present.splice(0), this.#absent.splice(0), this.#size);
-    this.#revision = ++this.#collection.engine.tick;
-    return true;
-  }
-
-  protected override verify(): void {
-    const { engine } = this.#collection;
-    if (engine.verified.has(this)) return;
-    engine.verified.add(this);
-    engine.running.push(this);
-    try {
-      for (const cell of this.below()) cell.refresh();
-    } finally {
-      engine.running.pop();
-    }
-  }
-
-  /** Which dependency has changed is told by `suspects`; there is nothing to run as a whole. */
-  protected override dependencyChanged(): void {}
-}
-
-function sameItem<V>(equals: (a: V, b: V) => boolean = isSameValue): (a: V | undefined, b: V | undefined) => boolean {
-  return (a, b) => (a === undefined || b === undefined ? a === b : equals(a, b));
 }

@@ -1,6 +1,7 @@
 import type { CellOptions, Collection, CollectionSpec, Derived, GraphOptions, Input, Key, Watch } from './api.ts';
-import { Engine, Family } from './cell.ts';
+import { Family } from './cell.ts';
 import { StoredCollection } from './collection.ts';
+import { Engine } from './engine.ts';
 import { type InputName, inputsBelow } from './explain.ts';
 import { StoredInput } from './input.ts';
 import { type Target, type WatchCell, WatchFamily } from './watch.ts';
@@ -86,7 +87,6 @@ export class Graph {
    * @throws what the derivation threw; there is no watch then
    */
   watch<K extends Key, V>(cell: { get(key: K): V }, key: K, listener?: (value: V) => void): Watch<V> {
-    this.#engine.refuseInDerivation('a watch');
     const watch = this.#openWatch(cell, key, listener);
     try {
       watch.fresh();
@@ -119,6 +119,7 @@ export class Graph {
   }
 
   #openWatch<K extends Key, V>(cell: { get(key: K): V }, key: K, listener?: (value: V) => void): WatchCell {
+    this.#engine.refuseInDerivation('a watch');
     const target = { order: ++this.#lastWatch, cell, key, listener } as Target;
     return this.#watches.cell(target) as WatchCell;
   }

@@ -1,5 +1,6 @@
 import type { CellOptions, Index, Input, Key } from './api.ts';
-import { type Engine, Family } from './cell.ts';
+import { Family } from './cell.ts';
+import type { Engine } from './engine.ts';
 import { compareKeys, sameKeys } from './keys.ts';
 
 /** Keeps the values; a cell exists only for a key that somebody has read. */

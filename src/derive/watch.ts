@@ -1,5 +1,7 @@
 import type { Key, Watch } from './api.ts';
-import { Cell, DROPPED, type Engine, Failure, Family } from './cell.ts';
+import { type AnyFamily, Cell, DROPPED, Failure, Family } from './cell.ts';
+import type { Engine } from './engine.ts';
+import { View } from './view.ts';
 
 export interface Target {
   readonly order: number;
@@ -8,12 +10,25 @@ export interface Target {
   readonly listener: ((value: unknown) => void) | undefined;
 }
 
+/** What a watch sees. A view stays the same object, so its revision says whether it has changed. */
+interface Sight {
+  readonly value: unknown;
+  readonly revision: number;
+}
+
+function sightOf({ cell, key }: Target): Sight {
+  const value = cell.get(key);
+  return { value, revision: value instanceof View ? value.revision : 0 };
+}
+
+const sameSight = (a: Sight, b: Sight): boolean => Object.is(a.value, b.value) && a.revision === b.revision;
+
 /** The watches of a graph: cells that read what is watched, and are due once that may have changed. */
-export class WatchFamily extends Family<Target, unknown> {
+export class WatchFamily extends Family<Target, Sight> {
   readonly due: Set<WatchCell> = new Set();
 
   constructor(engine: Engine) {
-    super(engine, 'watch', (target) => target.cell.get(target.key), { kind: 'step' });
+    super(engine, 'watch', sightOf, { kind: 'step', equals: sameSight });
   }
 
   protected override open(target: Target): Cell {
@@ -27,13 +42,14 @@ export class WatchCell extends Cell implements Watch<unknown> {
   #isNews = false;
 
   constructor(family: WatchFamily, target: Target) {
-    super(family, target);
+    super(family as AnyFamily, target);
     this.target = target;
     this.#due = family.due;
   }
 
   get value(): unknown {
-    return this.read();
+    this.family.engine.refuseInDerivation('the value of a watch is read');
+    return (this.read() as Sight).value;
   }
 
   stop(): void {
@@ -73,6 +89,6 @@ export class WatchCell extends Cell implements Watch<unknown> {
     if (!this.#isNews || this.state === DROPPED) return;
     this.#isNews = false;
     if (this.outcome instanceof Failure) throw this.outcome.error;
-    this.target.listener?.(this.outcome);
+    this.target.listener?.((this.outcome as Sight).value);
   }
 }
