@@ -48,6 +48,13 @@ const METADATA: readonly string[] = [
   'NODE_NAME',
   'REQUESTED_NETWORK_VIEW',
   'DNS_PROXY_ADDR',
+  'HTTP_PROXY_PORT',
+  'ENVOY_STATUS_PORT',
+  'ENVOY_PROMETHEUS_PORT',
+  'ENVOY_SECURE_METRICS_PORT',
+  'ENVOY_SECURE_MERGED_METRICS_PORT',
+  'INBOUND_LISTENER_EXACT_BALANCE',
+  'OUTBOUND_LISTENER_EXACT_BALANCE',
   'credential',
   'file-credential',
   'GENERATOR',
@@ -150,13 +157,18 @@ export function deriveScopes(
   };
 }
 
-/** Only inbound listeners that bind to the proxy's own addresses hold them, and a Sidecar's that send to these. */
+/**
+ * Inbound listeners that bind to the proxy's own addresses, and a Sidecar's that are named after these or send to them; and an
+ * outbound listener for each endpoint of a headless service, but for the proxy itself.
+ */
 function dependsOnIps(
   { interceptionMode }: Proxy,
   targets: readonly ServiceTarget[],
   ingress: readonly IstioIngressListener[],
 ): boolean {
+  if (ingress.some(({ bind = '' }) => bind === '')) return true;
   if (ingress.some(({ defaultEndpoint = '' }) => /^(0\.0\.0\.0|\[::\]):/.test(defaultEndpoint))) return true;
+  if (targets.some(({ service }) => service.resolution === 'Passthrough')) return true;
   return interceptionMode === 'NONE' && (targets.length > 0 || ingress.length > 0);
 }
 
