@@ -19,7 +19,7 @@ export interface CellOptions<V> {
   readonly equals?: (a: V, b: V) => boolean;
 }
 
-/** Values from outside. Set only in `Graph.batch`. */
+/** Values from outside, set in `Graph.batch`. */
 export interface Input<K extends Key, V> {
   readonly name: string;
   get(key: K): V | undefined;
@@ -32,15 +32,15 @@ export interface Input<K extends Key, V> {
    * The keys grouped by what `buckets`, a pure function, says of each value. A key may stand in no bucket, or in several.
    */
   index<B extends Key>(name: string, buckets: (value: V, key: K) => Iterable<B>): Index<B, K>;
-  /** All keys that have a value, sorted. A reader depends on the set of keys, not on the values. */
+  /** All keys that have a value, sorted (objects: in the order in which they came). A reader depends on the set of keys, not on the values. */
   keys(): readonly K[];
 }
 
 export interface Index<B extends Key, K extends Key> {
   readonly name: string;
   /**
-   * The keys in `bucket`, sorted. A reader depends on this bucket's membership only: the array stays the same one while it
-   * is unchanged.
+   * The keys in `bucket`, sorted (objects: in the order in which they came). A reader depends on this bucket's membership
+   * only: the array stays the same one while it is unchanged.
    */
   get(bucket: B): readonly K[];
 }
@@ -53,7 +53,7 @@ export interface Derived<K extends Key, V> {
 }
 
 export interface CollectionSpec<K extends Key, I extends Key, V> {
-  /** The items of `key`, in any order; one that comes twice counts once. */
+  /** The items of `key`, in any order, repetitions allowed. An array is kept when it is sorted: it must not change. */
   readonly items: (key: K) => Iterable<I>;
   /** The value of one item; undefined leaves it out. */
   readonly value: (item: I, key: K) => V | undefined;
@@ -65,7 +65,7 @@ export interface Collection<K extends Key, I extends Key, V> {
   readonly name: string;
   /** The reader depends on the whole view. */
   get(key: K): CollectionView<I, V>;
-  /** The reader depends on this one item. */
+  /** One item's value, undefined when it is not listed. The reader depends on this item, and no other is computed. */
   item(key: K, item: I): V | undefined;
 }
 
@@ -74,14 +74,14 @@ export interface Collection<K extends Key, I extends Key, V> {
  * that calls them depends on the view however it came by it.
  */
 export interface CollectionView<I extends Key, V> {
-  /** Grows when the content changes, and only then. */
+  /** Grows when the content changes, and only then. A view that is made anew begins above all revisions before. */
   readonly revision: number;
   readonly size: number;
   get(item: I): V | undefined;
   has(item: I): boolean;
-  /** In order of items. */
+  /** In order of items; objects stand last, as they were listed. */
   entries(): Iterable<readonly [I, V]>;
-  /** What changed after `revision`; undefined when that is too long ago (the reader then compares all). */
+  /** What changed after `revision`, merged and sorted; undefined when that is too long ago (the reader then compares all). */
   changesSince(revision: number): CollectionChanges<I, V> | undefined;
 }
 
@@ -92,7 +92,11 @@ export interface CollectionChanges<I extends Key, V> {
 
 /** Keeps a cell, and all that it reads, alive and fresh. */
 export interface Watch<V> {
-  /** @throws what the derivation threw */
+  /**
+   * Up to date also within a batch; after `stop` the last one.
+   *
+   * @throws what the derivation threw
+   */
   readonly value: V;
   stop(): void;
 }

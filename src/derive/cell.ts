@@ -23,6 +23,13 @@ export class Failure {
   }
 }
 
+/** Thrown in paranoid mode. */
+class HiddenRead extends Error {
+  constructor(title: string) {
+    super(`${title} came to another value although nothing that it read has changed: what else does it read?`);
+  }
+}
+
 const NO_OUTCOME = new Failure(new Error('not computed yet'));
 
 export interface FamilyOptions<V> {
@@ -213,11 +220,9 @@ export class Cell {
     const base = engine.reads.length;
     const outcome = this.#compute(false);
     for (const cell of engine.reads.splice(base)) if (cell.idle) engine.loose.add(cell);
-    if (outcome instanceof Failure && this.outcome instanceof Failure) return;
-    if (sameContent(outcome, this.outcome)) return;
-    throw new Error(
-      `${this.title} came to another value although nothing that it read has changed: what else does it read?`,
-    );
+    if (outcome instanceof Failure && outcome.error instanceof HiddenRead) throw outcome.error;
+    const bothFail = outcome instanceof Failure && this.outcome instanceof Failure;
+    if (!bothFail && !sameContent(outcome, this.outcome)) throw new HiddenRead(this.title);
   }
 
   /** What an input cell stands for has been set: all above come into doubt. */
