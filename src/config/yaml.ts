@@ -51,6 +51,9 @@ function syntaxProblem(error: unknown): TextProblem {
 
 const TOO_DEEP = `lists and maps are nested deeper than ${LIMITS.depth} levels: make the document flatter`;
 
+/** A document with more has been made by a machine; the first ones show what is wrong with it. */
+const MOST_WARNINGS = 20;
+
 /** Ends the construction of a document that can not be taken. */
 class Refused extends Error {
   readonly problem: TextProblem;
@@ -217,24 +220,14 @@ class Construction {
     const key = value === NOT_FINITE ? text : keyText(value);
     if (key === undefined) this.#refuse(Math.max(0, offset), 'a key is missing before ":"; null can not be a key');
     if (Object.hasOwn(frame.map as object, key)) {
-      this.#problems.push({
-        severity: 'warning',
-        code: 'VM0104',
-        offset,
-        message: `the key "${key}" stands twice here; the last one counts: remove the other`,
-      });
+      this.#warn(offset, `the key "${key}" stands twice here; the last one counts: remove the other`);
     }
     frame.key = key;
   }
 
   #alias(name: string, offset: number): void {
     const anchor = this.#anchors.get(name);
-    if (anchor === undefined) {
-      const why = this.#anchors.has(name)
-        ? 'stands within what it names, which never ends'
-        : `names no anchor: write "&${name}" before it`;
-      this.#refuse(offset, `the alias "*${name}" ${why}`);
-    }
+    if (anchor === undefined) this.#refuse(offset, this.#deadAlias(name));
     const frame = this.#frames.at(-1);
     if (frame?.map !== undefined && frame.key === undefined && !frame.isMerge) {
       this.#key(frame, anchor.value, '', offset, false);
@@ -244,6 +237,12 @@ class Construction {
     this.#repeated += anchor.nodes;
     this.#count(anchor.nodes, offset);
     this.#add(anchor.value, offset, anchor.height);
+  }
+
+  #deadAlias(name: string): string {
+    if (this.#anchors.has(name)) return `the alias "*${name}" stands within what it names, which never ends`;
+    if (!/^\w/.test(name)) return `a text that begins with "*" needs quotes: write "*${name}" with them`;
+    return `the alias "*${name}" names nothing: write "&${name}" before what it stands for, or quote the text`;
   }
 
   #add(value: unknown, offset: number, height: number): void {
@@ -289,7 +288,11 @@ class Construction {
   }
 
   #unknownTag(tag: string, offset: number): void {
-    const message = `the tag "${tag}" has no meaning here and is ignored: remove it`;
+    this.#warn(offset, `the tag "${tag}" has no meaning here and is ignored: remove it`);
+  }
+
+  #warn(offset: number, message: string): void {
+    if (this.#problems.length === MOST_WARNINGS) return;
     this.#problems.push({ severity: 'warning', code: 'VM0104', offset, message });
   }
 }

@@ -1,0 +1,122 @@
+import { isJsonObject } from '../base/json.ts';
+import type { Labels } from '../base/labels.ts';
+import { type Finding, placeOf } from './finding.ts';
+import type { KindDefinition, ObjectMeta } from './kind.ts';
+
+/** The metadata of an object, as far as it can be read. */
+export interface ReadMetadata extends ObjectMeta {
+  /** Milliseconds since 1970, 0 when the document has none. */
+  readonly creationTime: number;
+  /** Whether name and namespace are right, so that the object can be told from others. */
+  readonly isIdentified: boolean;
+  readonly findings: readonly Finding[];
+}
+
+const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+const QUALIFIED_NAME = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+
+/**
+ * Reads `metadata` as Kubernetes' API server would take it. What it sets itself (uid, managedFields, …) is passed over.
+ *
+ * @param defaultNamespace of an object that says none
+ * @see k8s.io/apimachinery pkg/util/validation/validation.go
+ */
+export function readMetadata(raw: unknown, kind: KindDefinition, defaultNamespace: string): ReadMetadata {
+  const at = placeOf(['metadata']).at;
+  if (!isJsonObject(raw)) {
+    const finding = at().error('an object needs "metadata" with a "name"', 'VM0105');
+    return {
+      name: '',
+      namespace: '',
+      labels: {},
+      annotations: {},
+      creationTime: 0,
+      isIdentified: false,
+      findings: [finding],
+    };
+  }
+  const findings: Finding[] = [];
+  const name = readName(raw['name'], findings);
+  const namespace = kind.scope === 'Cluster' ? '' : readNamespace(raw['namespace'], defaultNamespace, findings);
+  const isIdentified = findings.length === 0;
+  return {
+    name,
+    namespace,
+    isIdentified,
+    labels: readLabels('labels', raw['labels'], findings),
+    annotations: readLabels('annotations', raw['annotations'], findings),
+    creationTime: readTime(raw['creationTimestamp'], findings),
+    findings,
+  };
+}
+
+function readName(raw: unknown, findings: Finding[]): string {
+  const place = placeOf(['metadata', 'name']);
+  if (raw === undefined || raw === null || raw === '') {
+    findings.push(place.error('an object needs a name: write "name: …" under "metadata"', 'VM0105'));
+  } else if (typeof raw !== 'string') {
+    findings.push(place.error(`the name must be a text: put it in quotes, as "${String(raw)}"`, 'VM0105'));
+  } else if (raw.length > 253 || !SUBDOMAIN.test(raw)) {
+    const rule = 'lowercase letters, digits, "-" and ".", at most 253, a letter or digit first and last';
+    findings.push(place.error(`"${shortened(raw)}" is no name of an object: use ${rule}`, 'VM0105'));
+  } else return raw;
+  return '';
+}
+
+function readNamespace(raw: unknown, byDefault: string, findings: Finding[]): string {
+  const place = placeOf(['metadata', 'namespace']);
+  const isOwn = raw !== undefined && raw !== null && raw !== '';
+  const namespace = isOwn ? raw : byDefault;
+  if (typeof namespace !== 'string') {
+    findings.push(place.error(`the namespace must be a text: put it in quotes, as "${String(namespace)}"`, 'VM0105'));
+    return '';
+  }
+  if (LABEL.test(namespace)) return namespace;
+  const whose = isOwn ? '' : ', of which the object gets its namespace,';
+  const message = `"${shortened(namespace)}"${whose} is no namespace: use lowercase letters, digits and "-", at most 63`;
+  findings.push(place.error(message, 'VM0105'));
+  return '';
+}
+
+function readLabels(field: 'labels' | 'annotations', raw: unknown, findings: Finding[]): Labels {
+  const place = placeOf(['metadata', field]);
+  if (raw === undefined || raw === null) return NONE;
+  if (!isJsonObject(raw)) {
+    findings.push(place.error(`${field} must be a map of texts: write "name: value" pairs`, 'VM0105'));
+    return NONE;
+  }
+  const labels: Record<string, string> = {};
+  for (const [key, value] of Object.entries(raw)) {
+    if (typeof value === 'string') {
+      labels[key] = value;
+      if (field === 'labels' && !isLabel(key, value)) {
+        findings.push(place.at(key).warning(`"${key}: ${shortened(value)}" is no label that Kubernetes would take`));
+      }
+    } else if (value !== null && value !== undefined) {
+      const advice = typeof value === 'object' ? 'not a list or map' : `put it in quotes, as "${String(value)}"`;
+      findings.push(place.at(key).error(`the value must be a text: ${advice}`, 'VM0105'));
+    } else labels[key] = '';
+  }
+  return Object.freeze(labels);
+}
+
+const NONE: Labels = Object.freeze({});
+
+function isLabel(key: string, value: string): boolean {
+  return QUALIFIED_NAME.test(key) && value.length <= 63 && LABEL_VALUE.test(value);
+}
+
+function readTime(raw: unknown, findings: Finding[]): number {
+  if (raw === undefined || raw === null) return 0;
+  const time = typeof raw === 'string' ? Date.parse(raw) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  const message = 'this is no time and is ignored: write it as "2006-01-02T15:04:05Z"';
+  findings.push(placeOf(['metadata', 'creationTimestamp']).warning(message));
+  return 0;
+}
+
+function shortened(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
