@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
 import {
   Client,
@@ -99,7 +99,7 @@ export class TestStream {
   }
 
   write(bytes: Uint8Array): void {
-    this.#call.write(bytes as Buffer);
+    this.#call.write(Buffer.from(bytes));
   }
 
   sotw(request: RequestParts): void {
@@ -111,8 +111,8 @@ export class TestStream {
   }
 
   /** Sends `names` in the stream's variant: the whole list, or names to add. */
-  subscribe(typeUrl: string, names: readonly string[] = [], node: typeof NODE | undefined = NODE): void {
-    const who = node === undefined ? {} : { node };
+  subscribe(typeUrl: string, names: readonly string[] = [], node: typeof NODE | 'none' = NODE): void {
+    const who = node === 'none' ? {} : { node };
     if (this.#variant === 'sotw') this.sotw({ ...who, typeUrl, resourceNames: names });
     else this.delta({ ...who, typeUrl, resourceNamesSubscribe: names });
   }
@@ -154,7 +154,7 @@ export class TestStream {
    */
   async settled(): Promise<readonly Received[]> {
     const typeUrl = `type.googleapis.com/test.Barrier${++this.#barriers}`;
-    this.subscribe(typeUrl, [], undefined);
+    this.subscribe(typeUrl, [], 'none');
     const before: Received[] = [];
     for (;;) {
       const received = await this.next();
