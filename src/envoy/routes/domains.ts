@@ -33,6 +33,18 @@ export function alternativeHosts(hostname: Hostname, port: PortSuffix, dnsDomain
   return [...absolute, ...shortHosts(hostname, dnsDomain).flatMap((host) => withPort(host, port))];
 }
 
+/**
+ * As much of a client's domain as matters for one host: a domain with the same alternatives, the same one for all clients
+ * that need not be told apart.
+ */
+export function relevantDomain(hostname: Hostname, dnsDomain: string): string {
+  const serviceAt = dnsDomain.indexOf('.svc.');
+  if (serviceAt < 0) return dnsDomain;
+  const suffix = dnsDomain.slice(serviceAt);
+  if (!hostname.endsWith(suffix)) return suffix;
+  return hostname.endsWith(`.${dnsDomain}`) ? dnsDomain : suffix;
+}
+
 function shortHosts(hostname: Hostname, dnsDomain: string): readonly Hostname[] {
   const serviceAt = dnsDomain.indexOf('.svc.');
   if (serviceAt < 0) return hostsWithoutShared(hostname, dnsDomain);

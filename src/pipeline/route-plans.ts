@@ -1,0 +1,176 @@
+import { deepEqual, sameItems } from '../base/equal.ts';
+import type { Hostname } from '../base/host.ts';
+import type { ConfigKey } from '../config/config.ts';
+import type { Collection, Derived, Graph } from '../derive/graph.ts';
+import { admitsClient, type RouteClient } from '../envoy/routes/client-condition.ts';
+import type { DestinationFacts } from '../envoy/routes/destination.ts';
+import { hashPolicy, serviceHash } from '../envoy/routes/hash-policy.ts';
+import {
+  type PlannedVirtualHost,
+  type RegisteredService,
+  type Registry,
+  registryOfPort,
+  virtualHostPlan,
+} from '../envoy/routes/virtual-host-plan.ts';
+import type { VirtualServiceHead } from '../model/scope.ts';
+import type { Service } from '../model/service.ts';
+import { MESH_GATEWAY } from '../model/virtual-service.ts';
+import type { Mesh } from './mesh.ts';
+import { deriveHashRules, type HashRules } from './route-hashes.ts';
+import type { RouteHead, RouteHeads } from './route-heads.ts';
+import type { PlanKey, RouteInputs } from './route-inputs.ts';
+import type { RouteView } from './route-view.ts';
+import { ServiceNames } from './service-names.ts';
+import { type RoutesKey, routesKey, type VirtualHostKey, virtualHostKey } from './virtual-hosts.ts';
+
+/** A virtual host of a plan. */
+export interface PlanEntry {
+  /** `host:port`. */
+  readonly name: string;
+  readonly domains: readonly string[];
+  readonly key: VirtualHostKey;
+}
+
+interface PlanInputs {
+  readonly listenPort: number;
+  readonly services: readonly Service[];
+  readonly virtualServices: readonly VirtualServiceHead[];
+  readonly mostSpecific: ReadonlyMap<Hostname, ConfigKey>;
+}
+
+const GATEWAYS: ReadonlySet<string> = new Set([MESH_GATEWAY]);
+
+/**
+ * Which virtual hosts there are, under which names: what of a configuration depends on all its services at once. Only names
+ * are made here; entries stay the same as long as names do.
+ */
+export function deriveRoutePlans(
+  graph: Graph,
+  mesh: Mesh,
+  inputs: RouteInputs,
+  heads: RouteHeads,
+): Collection<RouteView, PlanKey, readonly PlanEntry[]> {
+  const hashRules: Derived<RouteView, HashRules> = deriveHashRules(graph, mesh);
+  const names = new ServiceNames();
+
+  const planInputs = graph.collection<RouteView, PlanKey, PlanInputs>('routePlanInputs', {
+    items: (view) => inputs.planKeys.get(view),
+    value: (key, view) => {
+      const [at = 0, listenPort = 0] = key.split('|').map(Number);
+      const listener = inputs.listeners.get(view)[at];
+      if (listener === undefined) return undefined;
+      const services = listenPort === 0 ? listener.services : (listener.servicesOfPort.get(listenPort) ?? []);
+      return { ...listener, listenPort, services };
+    },
+    equals: (a, b) => sameItems(a.services, b.services, sameService) && sameItems(a.virtualServices, b.virtualServices),
+  });
+
+  return graph.collection<RouteView, PlanKey, readonly PlanEntry[]>('routePlan', {
+    items: (view) => inputs.planKeys.get(view),
+    value: (key, view) => {
+      const input = planInputs.item(view, key);
+      if (input === undefined) return undefined;
+      const { listenPort, virtualServices, mostSpecific } = input;
+      const { namespace, labels } = view;
+      const client: RouteClient = { listenPort, gateways: GATEWAYS, namespace, labels };
+      const registry = registryOfPort(input.services, listenPort);
+      const planned = virtualHostPlan({
+        listenPort,
+        registry,
+        virtualServices: virtualServices.filter(({ key: config }) =>
+          heads.get(config)?.conditions.some((condition) => admitsClient(condition, client)),
+        ),
+        mostSpecific,
+        clientNamespace: namespace,
+        withPort: view.proxylessGrpc,
+        domainsOf: (service, port) => names.domains(service, listenPort, port, view),
+      });
+      const hashes = hashRules.get(view);
+      const keys = new Map<ConfigKey, RoutesKey>();
+      const routesOf = (config: ConfigKey): RoutesKey => {
+        const known = keys.get(config) ?? routesKeyOf(config, heads.get(config), registry, hashes, listenPort, view);
+        keys.set(config, known);
+        return known;
+      };
+      return planned.map((host) => ({
+        name: host.name,
+        domains: host.domains,
+        key: hostKey(host, hashes, routesOf, view, names),
+      }));
+    },
+    equals: (a, b) => sameItems(a, b, (x, y) => x.key === y.key),
+  });
+}
+
+/** Trimmed services are made anew whenever their scope is. */
+function sameService(a: Service, b: Service): boolean {
+  return a === b || (a.id === b.id && deepEqual(a, b));
+}
+
+function routesKeyOf(
+  virtualService: ConfigKey,
+  head: RouteHead | undefined,
+  registry: Registry,
+  hashes: HashRules,
+  listenPort: number,
+  view: RouteView,
+): RoutesKey {
+  const asked = (head?.labelNames ?? []).filter((name) => name in view.labels);
+  const destinations = (head?.destinations ?? []).flatMap((host) => {
+    const facts = destinationFacts(registry.get(host), hashes, host, listenPort);
+    return Object.keys(facts).length === 0 ? [] : [[host, facts] as const];
+  });
+  return routesKey({
+    virtualService,
+    listenPort,
+    namespace: head?.asksNamespace ? view.namespace : '',
+    labels: Object.fromEntries(asked.map((name) => [name, view.labels[name] ?? ''])),
+    proxylessGrpc: view.proxylessGrpc,
+    appendXForwardedHost: view.appendXForwardedHost,
+    destinations,
+  });
+}
+
+function destinationFacts(
+  registered: RegisteredService | undefined,
+  hashes: HashRules,
+  host: Hostname,
+  listenPort: number,
+): DestinationFacts {
+  const { externalName, persistentSession: session } = registered?.service ?? {};
+  const hashRule = hashes.get(host);
+  const [port, ...others] = registered?.ports ?? [];
+  // The only port of a service in the configuration of one port is that port.
+  const onlyPort = listenPort === 0 && others.length === 0 ? port?.port : undefined;
+  return {
+    ...(externalName && { externalName }),
+    ...(onlyPort !== undefined && { onlyPort }),
+    ...(session && { session }),
+    ...(hashRule && { hashRule }),
+  };
+}
+
+/** The key for the names that a virtual host has; its text is made once for all clients that call it by the same names. */
+function hostKey(
+  { name, domains, port, virtualService, service }: PlannedVirtualHost,
+  hashes: HashRules,
+  routesOf: (config: ConfigKey) => RoutesKey,
+  { includeRequestAttemptCount }: RouteView,
+  names: ServiceNames,
+): VirtualHostKey {
+  const session = service?.service.persistentSession;
+  const common = { name, domains, includeRequestAttemptCount, session };
+  if (virtualService !== undefined) {
+    const routes = routesOf(virtualService);
+    const about = `${includeRequestAttemptCount}|${port}|${routes}`;
+    return names.key(domains, about, () => virtualHostKey({ ...common, to: { routes } }));
+  }
+  const hostname = service?.hostname ?? '';
+  const rule = hashes.get(service?.service.hostname ?? '');
+  const hash = rule && serviceHash(rule, port);
+  const policy = hash && hashPolicy(hash);
+  const about = `${includeRequestAttemptCount}|${port}|${policy === undefined ? '' : JSON.stringify(policy)}`;
+  return names.key(domains, about, () =>
+    virtualHostKey({ ...common, to: { service: { hostname, port, hashPolicy: policy } } }),
+  );
+}

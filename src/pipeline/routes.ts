@@ -1,0 +1,101 @@
+import { contentVersion } from '../base/hash.ts';
+import type { CollectionView, Graph } from '../derive/graph.ts';
+import { outboundRouteConfiguration } from '../envoy/routes/configuration.ts';
+import { encoded, encodeMessage } from '../proto/message.ts';
+import type { EncodedResource } from '../proto/resource-set.ts';
+import { sameVersion } from './encoded-resource.ts';
+import type { Mesh } from './mesh.ts';
+import type { ScopedResources } from './resource-types.ts';
+import { deriveRouteHeads } from './route-heads.ts';
+import { deriveRouteInputs, planKey } from './route-inputs.ts';
+import { deriveRoutePlans, type PlanEntry } from './route-plans.ts';
+import { deriveRouteView, type RouteView } from './route-view.ts';
+import { deriveVirtualHosts, type EncodedPart, forAnyHost, virtualHostKey } from './virtual-hosts.ts';
+
+const CONFIGURATION = 'envoy.config.route.v3.RouteConfiguration';
+const VIRTUAL_HOST = 'envoy.config.route.v3.VirtualHost';
+
+/**
+ * Route configurations of sidecars. Three steps, so that a change costs what it changes: plans hold the virtual hosts of a
+ * port by their names, which must be unique over all of them; each virtual host is translated and encoded on its own; a
+ * configuration is composed of encoded virtual hosts.
+ */
+export function deriveRoutes(graph: Graph, mesh: Mesh): ScopedResources {
+  const heads = deriveRouteHeads(graph, mesh);
+  const views = deriveRouteView(graph, mesh, heads);
+  const inputs = deriveRouteInputs(graph, mesh);
+  const plans = deriveRoutePlans(graph, mesh, inputs, heads);
+  const virtualHosts = deriveVirtualHosts(graph, mesh);
+
+  const ofView = graph.collection<RouteView, string, EncodedResource>('routeConfiguration', {
+    items: (view) => inputs.sources.get(view).keys(),
+    value: (name, view) => {
+      const source = inputs.sources.get(view).get(name);
+      if (source === undefined) return undefined;
+      const { listener, port, host } = source;
+      const plan = listener === undefined ? [] : (plans.item(view, planKey(listener, port)) ?? []);
+      const keys =
+        host === undefined
+          ? [...plan.map(({ key }) => key), virtualHostKey({ catchAll: inputs.catchAll.get(view) })]
+          : keysOfHost(plan, name, host);
+      return composed(
+        name,
+        keys.map((key) => virtualHosts.get(key)),
+      );
+    },
+    equals: sameVersion,
+  });
+  /** Of proxies that have no such configurations. */
+  const none = graph.collection<'', string, EncodedResource>('noRoutes', { items: () => [], value: () => undefined });
+
+  const setOf = (view: RouteView | undefined): CollectionView<string, EncodedResource> =>
+    view === undefined ? none.get('') : ofView.get(view);
+  return {
+    name: 'routes',
+    get: (scope) => setOf(views.get(scope)),
+    item: (scope, name) => {
+      const view = views.get(scope);
+      return view && ofView.item(view, name);
+    },
+  };
+}
+
+/**
+ * The configuration of a host with a listener of its own needs no names: all requests there are for it. Where a name of the
+ * host has gone to another virtual host, that one serves it.
+ * @see istio/istio pilot/pkg/networking/core/httproute.go `getVirtualHostsForSniffedServicePort`
+ */
+function keysOfHost(plan: readonly PlanEntry[], name: string, host: string): readonly string[] {
+  const serves = ({ domains }: PlanEntry) => domains.includes(host) || domains.includes(name);
+  const own = plan.find((entry) => entry.name === name);
+  const serving = own !== undefined && serves(own) ? [own] : plan.filter(serves);
+  const [only] = serving;
+  return only !== undefined && serving.length === 1 ? [forAnyHost(only.key)] : serving.map(({ key }) => key);
+}
+
+/** Its bytes are put together when they are sent: what is kept are the virtual hosts, which other configurations share. */
+function composed(name: string, parts: readonly EncodedPart[]): EncodedResource {
+  return new ComposedConfiguration(name, parts);
+}
+
+class ComposedConfiguration implements EncodedResource {
+  readonly name: string;
+  readonly version: string;
+  readonly #parts: readonly EncodedPart[];
+  #bytes: WeakRef<Uint8Array> | undefined;
+
+  constructor(name: string, parts: readonly EncodedPart[]) {
+    this.name = name;
+    this.version = contentVersion([name, ...parts.map(({ version }) => version)].join());
+    this.#parts = parts;
+  }
+
+  get bytes(): Uint8Array {
+    const held = this.#bytes?.deref();
+    if (held !== undefined) return held;
+    const virtualHosts = this.#parts.map(({ bytes }) => encoded(VIRTUAL_HOST, bytes));
+    const bytes = encodeMessage(CONFIGURATION, outboundRouteConfiguration(this.name, virtualHosts));
+    this.#bytes = new WeakRef(bytes);
+    return bytes;
+  }
+}
