@@ -1,12 +1,13 @@
 import type { Collection, Graph } from '../derive/graph.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
-import { CLUSTER_TYPE, ENDPOINT_TYPE, LISTENER_TYPE } from '../proto/type-urls.ts';
+import { CLUSTER_TYPE, ENDPOINT_TYPE, LISTENER_TYPE, ROUTE_TYPE } from '../proto/type-urls.ts';
 import { deriveClusters } from './clusters.ts';
 import { deriveEndpoints } from './endpoints.ts';
 import { deriveListeners } from './listeners.ts';
 import type { Mesh } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
+import { deriveRoutes } from './routes.ts';
 
 /** The resources of one type: the set of each scope, by name. */
 export type ScopedResources = Collection<ProxyScope, string, EncodedResource>;
@@ -21,4 +22,5 @@ export const RESOURCE_TYPES: readonly ResourceType[] = [
   { typeUrl: CLUSTER_TYPE, derive: deriveClusters },
   { typeUrl: ENDPOINT_TYPE, derive: (graph, _mesh, outbound) => deriveEndpoints(graph, outbound) },
   { typeUrl: LISTENER_TYPE, derive: deriveListeners },
+  { typeUrl: ROUTE_TYPE, derive: deriveRoutes },
 ];
