@@ -53,15 +53,15 @@ export function parseFile(
   previous?: ParsedFile,
 ): ParsedFile {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-  if (bytes.length > LIMITS.fileBytes) return unreadFile(file, tooLarge(file, bytes.length));
+  if (bytes.length > LIMITS.fileBytes) return unreadFile(file, options.namespace, tooLarge(file, bytes.length));
   const split = splitDocuments(file, bytes);
-  if (options.whole !== undefined) return parsedFile(file, wholeDocuments(file, split, options, options.whole));
+  if (options.whole !== undefined) return parsedFile(file, '', wholeDocuments(file, split, options, options.whole));
   const known = new Map(previous?.documents.map((document) => [document.raw.text, document]));
   const documents = split.map((document) => {
     const same = known.get(document.raw.text);
     return same === undefined ? parseDocument(document, options) : movedDocument(same, document.raw.line);
   });
-  return parsedFile(file, documents);
+  return parsedFile(file, options.namespace, documents);
 }
 
 function tooLarge(file: string, size: number): Diagnostic {

@@ -20,6 +20,8 @@ export interface ParsedDocument {
 /** What became of a file. */
 export interface ParsedFile {
   readonly file: string;
+  /** Of its objects that say none; empty for files that hold no objects. */
+  readonly namespace: string;
   readonly documents: readonly ParsedDocument[];
   /** Of all documents, in order. */
   readonly configs: readonly Config[];
@@ -27,11 +29,12 @@ export interface ParsedFile {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export function parsedFile(file: string, documents: readonly ParsedDocument[]): ParsedFile {
+export function parsedFile(file: string, namespace: string, documents: readonly ParsedDocument[]): ParsedFile {
   const [only] = documents;
-  if (only !== undefined && documents.length === 1) return { file, documents, ...contentOf(only) };
+  if (only !== undefined && documents.length === 1) return { file, namespace, documents, ...contentOf(only) };
   return {
     file,
+    namespace,
     documents,
     configs: documents.flatMap(({ configs }) => configs),
     refused: documents.flatMap(({ refused }) => refused),
@@ -44,10 +47,10 @@ function contentOf({ configs, refused, diagnostics }: ParsedDocument): Omit<Pars
 }
 
 /** A file of which nothing can be told but one finding: what it held before is not known to be gone. */
-export function unreadFile(file: string, diagnostic: Diagnostic): ParsedFile {
+export function unreadFile(file: string, namespace: string, diagnostic: Diagnostic): ParsedFile {
   const raw: RawDocument = { file, line: 1, text: '' };
   const document = { raw, configs: [], refused: [{ location: diagnostic.location }], diagnostics: [diagnostic] };
-  return parsedFile(file, [document]);
+  return parsedFile(file, namespace, [document]);
 }
 
 /** The same document at another line of its file. */
