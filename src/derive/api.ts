@@ -60,6 +60,17 @@ export interface CollectionSpec<K extends Key, I extends Key, V> {
   readonly equals?: (a: V, b: V) => boolean;
 }
 
+/** As `CollectionSpec`, where the listing says what each item is made from. */
+export interface PartsSpec<K extends Key, I extends Key, P, V> {
+  /**
+   * The items of `key`, each with its part: all that is particular to the item, as one object. An item is read again when its
+   * part is another object, so that it need not depend on the listing as a whole.
+   */
+  readonly parts: (key: K) => ReadonlyMap<I, P>;
+  readonly value: (item: I, part: P, key: K) => V | undefined;
+  readonly equals?: (a: V, b: V) => boolean;
+}
+
 /** A map per key of which only the items are read again whose dependencies changed. */
 export interface Collection<K extends Key, I extends Key, V> {
   readonly name: string;

@@ -1,6 +1,16 @@
-import type { CellOptions, Collection, CollectionSpec, Derived, GraphOptions, Input, Key, Watch } from './api.ts';
+import type {
+  CellOptions,
+  Collection,
+  CollectionSpec,
+  Derived,
+  GraphOptions,
+  Input,
+  Key,
+  PartsSpec,
+  Watch,
+} from './api.ts';
 import { Family } from './cell.ts';
-import { StoredCollection } from './collection.ts';
+import { ofItems, ofParts, StoredCollection } from './collection.ts';
 import { Engine } from './engine.ts';
 import { type InputName, inputsBelow } from './explain.ts';
 import { StoredInput } from './input.ts';
@@ -52,7 +62,15 @@ export class Graph {
   }
 
   collection<K extends Key, I extends Key, V>(name: string, spec: CollectionSpec<K, I, V>): Collection<K, I, V> {
-    return new StoredCollection<K, I, V>(this.#engine, name, spec);
+    return new StoredCollection<K, I, V>(this.#engine, name, ofItems(spec));
+  }
+
+  /** A collection whose listing says of each item what it is made from. */
+  collectionOfParts<K extends Key, I extends Key, P, V>(
+    name: string,
+    spec: PartsSpec<K, I, P, V>,
+  ): Collection<K, I, V> {
+    return new StoredCollection<K, I, V>(this.#engine, name, ofParts(spec));
   }
 
   /**

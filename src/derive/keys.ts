@@ -23,9 +23,30 @@ function isOrdered(keys: readonly Key[]): boolean {
   return keys.every((key, i) => i === 0 || compareKeys(keys[i - 1] as Key, key) < 0);
 }
 
-/** Whether `key` stands in `ordered`. */
-export function includesKey<K extends Key>(ordered: readonly K[], key: K): boolean {
-  if (typeof key !== 'string') return ordered.includes(key);
+/** Items in order, and what each is made from where that is known; both of the same length. */
+export interface Listing<I extends Key> {
+  readonly items: readonly I[];
+  readonly parts: readonly unknown[] | undefined;
+}
+
+export function listing<I extends Key>(parts: ReadonlyMap<I, unknown>): Listing<I> {
+  const items = [...parts.keys()];
+  if (!isOrdered(items)) items.sort(compareKeys);
+  return { items, parts: items.map((item) => parts.get(item)) };
+}
+
+export function sameListing(a: Listing<Key>, b: Listing<Key>): boolean {
+  if (a === b) return true;
+  return sameKeys(a.items, b.items) && (a.parts === b.parts || sameList(a.parts ?? [], b.parts ?? []));
+}
+
+function sameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((value, i) => value === b[i]);
+}
+
+/** Where `key` stands in `ordered`; -1 when it does not. */
+export function indexOfKey<K extends Key>(ordered: readonly K[], key: K): number {
+  if (typeof key !== 'string') return ordered.indexOf(key);
   let low = 0;
   let high = ordered.length;
   while (low < high) {
@@ -33,11 +54,11 @@ export function includesKey<K extends Key>(ordered: readonly K[], key: K): boole
     if (compareKeys(ordered[middle] as K, key) < 0) low = middle + 1;
     else high = middle;
   }
-  return ordered[low] === key;
+  return ordered[low] === key ? low : -1;
 }
 
 export function sameKeys(a: readonly Key[], b: readonly Key[]): boolean {
-  return a === b || (a.length === b.length && a.every((key, i) => key === b[i]));
+  return a === b || sameList(a, b);
 }
 
 /** What left and what joined between two lists that mostly have the same beginning and the same end. */

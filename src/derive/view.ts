@@ -1,12 +1,22 @@
-import type { CollectionChanges, CollectionSpec, CollectionView, Key } from './api.ts';
-import { type AnyFamily, Cell, CLEAN, DROPPED, Failure, Family, RUNNING } from './cell.ts';
+import type { CollectionChanges, CollectionView, Key } from './api.ts';
+import { type AnyFamily, Cell, CHECK, CLEAN, DIRTY, DROPPED, Failure, Family, RUNNING } from './cell.ts';
 import { ChangeLog } from './change-log.ts';
-import { compareKeys, includesKey, movedKeys } from './keys.ts';
+import type { ViewSpec } from './collection.ts';
+import { compareKeys, indexOfKey, type Listing, movedKeys } from './keys.ts';
 import { eachLink, withLink, withoutLink } from './links.ts';
 
 /** The outcome is the item's value; `shown` is the one in the view, until the view is refreshed. */
 class ItemCell extends Cell {
   shown: unknown = undefined;
+  part: unknown = undefined;
+
+  /** The item is made from something else now. Those who read it have been told by the listing. */
+  madeFrom(part: unknown): boolean {
+    if (this.part === part) return false;
+    this.part = part;
+    if (this.state === CLEAN || this.state === CHECK) this.state = DIRTY;
+    return true;
+  }
 }
 
 class ItemFamily<I extends Key, V> extends Family<I, V | undefined> {
@@ -18,11 +28,11 @@ class ItemFamily<I extends Key, V> extends Family<I, V | undefined> {
 /** A cell that depends on a listing and on one cell per listed item. It asks only those of them that are suspect. */
 export class View<K extends Key, I extends Key, V> extends Cell implements CollectionView<I, V> {
   readonly #collection: Family<K, CollectionView<I, V>>;
-  readonly #lists: Family<K, readonly I[]>;
+  readonly #lists: Family<K, Listing<I>>;
   readonly #items: ItemFamily<I, V>;
   #points: Family<I, V | undefined> | undefined = undefined;
   #list: Cell | undefined = undefined;
-  #listed: readonly I[] = [];
+  #listed: Listing<I> = { items: [], parts: undefined };
   #size = 0;
   #revision: number;
   readonly #log = new ChangeLog<I>();
@@ -33,14 +43,17 @@ export class View<K extends Key, I extends Key, V> extends Cell implements Colle
   constructor(
     collection: Family<K, CollectionView<I, V>>,
     key: K,
-    { value, equals }: CollectionSpec<K, I, V>,
-    lists: Family<K, readonly I[]>,
+    { value, equals }: ViewSpec<K, I, V>,
+    lists: Family<K, Listing<I>>,
   ) {
     super(collection as AnyFamily, key);
     const { engine, name } = collection;
     this.#collection = collection;
     this.#lists = lists;
-    this.#items = new ItemFamily(engine, name, (item: I) => value(item, key), { equals: sameItem(equals) });
+    const partOf = (item: I): unknown => (this.#items.cells.get(item) as ItemCell | undefined)?.part;
+    this.#items = new ItemFamily(engine, name, (item: I) => value(item, partOf(item), key), {
+      equals: sameItem(equals),
+    });
     this.#revision = ++engine.tick;
   }
 
@@ -63,7 +76,7 @@ export class View<K extends Key, I extends Key, V> extends Cell implements Colle
   entries(): Iterable<readonly [I, V]> {
     const view = this.#live();
     const entries: (readonly [I, V])[] = [];
-    for (const item of view.#listed) {
+    for (const item of view.#listed.items) {
       const value = view.#shown(item);
       if (value !== undefined) entries.push([item, value]);
     }
@@ -87,8 +100,13 @@ export class View<K extends Key, I extends Key, V> extends Cell implements Colle
   /** Single items for readers that want no other: undefined for one that is not listed. */
   get points(): Family<I, V | undefined> {
     const { engine, name } = this.#collection;
-    const point = (item: I): V | undefined =>
-      includesKey(this.#lists.get(this.key as K), item) ? this.#items.get(item) : undefined;
+    const point = (item: I): V | undefined => {
+      const { items, parts } = this.#lists.get(this.key as K);
+      const at = indexOfKey(items, item);
+      if (at < 0) return undefined;
+      (this.#items.cell(item) as ItemCell).madeFrom(parts?.[at]);
+      return this.#items.get(item);
+    };
     this.#points ??= new Family(engine, name, point, { kind: 'step', home: this, equals: this.#items.equals });
     return this.#points;
   }
@@ -99,7 +117,7 @@ export class View<K extends Key, I extends Key, V> extends Cell implements Colle
 
   override *below(): Iterable<Cell> {
     if (this.#list !== undefined) yield this.#list;
-    for (const item of this.#listed) yield this.#items.cell(item);
+    for (const item of this.#listed.items) yield this.#items.cell(item);
   }
 
   /** This view, or after it was swept the one that has taken its place. */
@@ -140,10 +158,10 @@ export class View<K extends Key, I extends Key, V> extends Cell implements Colle
   #relist(): void {
     this.#list ??= this.#lists.cell(this.key as K);
     this.#list.dependents = withLink(this.#list.dependents, this);
-    const listed = this.#list.fresh() as readonly I[];
+    const listed = this.#list.fresh() as Listing<I>;
     this.suspects = withoutLink(this.suspects, this.#list);
     if (listed === this.#listed) return;
-    const { left, joined } = movedKeys(this.#listed, listed);
+    const { left, joined } = movedKeys(this.#listed.items, listed.items);
     for (const item of left) {
       const cell = this.#items.cell(item) as ItemCell;
       this.#show(cell, undefined);
@@ -156,6 +174,15 @@ export class View<K extends Key, I extends Key, V> extends Cell implements Colle
       this.suspects = withLink(this.suspects, cell);
     }
     this.#listed = listed;
+    if (listed.parts !== undefined) this.#remake(listed.items, listed.parts);
+  }
+
+  /** Items that are made from something else now are asked again. */
+  #remake(items: readonly I[], parts: readonly unknown[]): void {
+    for (const [i, item] of items.entries()) {
+      const cell = this.#items.cell(item) as ItemCell;
+      if (cell.madeFrom(parts[i])) this.suspects = withLink(this.suspects, cell);
+    }
   }
 
   #show(cell: ItemCell, value: unknown): void {

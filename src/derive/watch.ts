@@ -1,7 +1,6 @@
 import type { Key, Watch } from './api.ts';
 import { type AnyFamily, Cell, DROPPED, Failure, Family } from './cell.ts';
 import type { Engine } from './engine.ts';
-import { View } from './view.ts';
 
 export interface Target {
   readonly order: number;
@@ -18,7 +17,12 @@ interface Sight {
 
 function sightOf({ cell, key }: Target): Sight {
   const value = cell.get(key);
-  return { value, revision: value instanceof View ? value.revision : 0 };
+  return { value, revision: isView(value) ? value.revision : 0 };
+}
+
+/** A view of a collection, or what somebody made of several. */
+function isView(value: unknown): value is { readonly revision: number } {
+  return typeof value === 'object' && value !== null && 'revision' in value && typeof value.revision === 'number';
 }
 
 const sameSight = (a: Sight, b: Sight): boolean => Object.is(a.value, b.value) && a.revision === b.revision;
