@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { corpusCases, validated } from './documents.ts';
+
+const cases = corpusCases();
+const skip = cases.length === 0 ? 'the conformance corpus is absent' : false;
+
+test('a document is refused if, and only if, istiod refused it', { skip }, () => {
+  const wrong: string[] = [];
+  for (const { name, documents, refused } of cases) {
+    for (const { file, kind, name: object, document } of documents) {
+      const expected = refused.some(
+        (entry) => entry.file === file && entry.kind === kind.kind && entry.name === object,
+      );
+      const { spec, findings } = validated(kind, document, file.split('/')[0]);
+      if ((spec === undefined) === expected) continue;
+      wrong.push(`${name} ${file} ${kind.kind} ${object}: ${JSON.stringify(findings)}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+test('every mesh.yaml and meshNetworks.yaml that istiod read is taken', { skip }, () => {
+  for (const { name, files } of cases)
+    for (const { spec, findings } of files) assert.ok(spec, `${name}: ${findings[0]?.message}`);
+});
+
+test('documents of Kubernetes kinds give no findings', { skip }, () => {
+  for (const { name, documents } of cases) {
+    for (const { kind, document } of documents) {
+      if (kind.schema.style === 'kubernetes') assert.deepEqual(validated(kind, document).findings, [], name);
+    }
+  }
+});

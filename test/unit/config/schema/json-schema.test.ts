@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import { anyKindSchema, kindSchema } from '../../../../build/schemas/json-schema.ts';
+import { KINDS } from '../../../../src/config/kinds/kinds.ts';
+import { normalized } from '../../../../src/config/normalize.ts';
+import { corpusCases, validated } from '../kinds/documents.ts';
+import { damaged, specOf } from './arbitrary-spec.ts';
+
+const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, allErrors: false });
+
+test('one schema for all kinds takes what istiod took', () => {
+  const validate = ajv.compile(anyKindSchema(KINDS));
+  for (const { name, documents, refused } of corpusCases()) {
+    if (refused.length > 0) continue;
+    for (const { kind, document, name: object } of documents) {
+      // YAML 1.1 reads a name as `off` as a boolean, which editors do not.
+      const named = { ...document, metadata: { ...(document['metadata'] as object), name: object } };
+      const { spec } = validated(kind, document);
+      // Second spellings (snake_case) are read, but editors advise the first one.
+      const canonical = kind.specField === 'spec' ? { ...named, spec } : named;
+      assert.ok(validate(canonical), `${name}: ${ajv.errorsText(validate.errors)}`);
+    }
+  }
+});
+
+for (const kind of KINDS) {
+  const { schema, specField } = kind;
+  const envelope = { apiVersion: [kind.group, kind.versions[0]].filter(Boolean).join('/'), kind: kind.kind };
+  const document = (spec: unknown) => ({
+    ...envelope,
+    metadata: { name: 'x' },
+    ...(specField === 'spec' ? { spec } : (spec as object)),
+  });
+  const options = { unknownField: 'warning', deprecatedField: 'info' } as const;
+
+  test(`${kind.kind}: what its schema says is read without a loss, and editors take it`, () => {
+    const validate = ajv.compile(kindSchema(kind));
+    fc.assert(
+      fc.property(specOf(schema), (spec) => {
+        const { value, findings } = normalized(schema, spec, options);
+        assert.deepEqual(
+          findings.filter(({ severity }) => severity !== 'info'),
+          [],
+        );
+        assert.deepEqual(value, spec);
+        assert.ok(validate(document(spec)), ajv.errorsText(validate.errors));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test(`${kind.kind}: a value of a wrong type is an error to us and to editors`, () => {
+    const validate = ajv.compile(kindSchema(kind));
+    fc.assert(
+      fc.property(
+        specOf(schema).chain((spec) => damaged(schema, spec)),
+        (spec) => {
+          if (spec === undefined) return;
+          const { findings } = normalized(schema, spec, options);
+          const refused = findings.some(({ severity }) => severity === 'error');
+          assert.equal(refused, !validate(document(spec)), JSON.stringify(spec));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+}
