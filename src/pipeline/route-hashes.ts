@@ -12,20 +12,24 @@ export type HashRules = ReadonlyMap<Hostname, DestinationRule>;
 
 const NONE: HashRules = new Map();
 
-/**
- * Few rules have a hash, so that most services are not looked up at all, and most changes to rules touch no route.
- */
-export function deriveHashRules(graph: Graph, mesh: Mesh): Derived<RouteView, HashRules> {
+/** Hosts of DestinationRules with consistent hashes, which may be wildcards. */
+export type HashedHosts = Derived<'', readonly Hostname[]>;
+
+export function deriveHashedHosts(graph: Graph, mesh: Mesh): HashedHosts {
   const hashedHost = graph.derived<ConfigKey, Hostname | undefined>('hashedHost', (key) => {
     const rule = mesh.config<DestinationRule>(key);
     if (rule === undefined || hashesOf(rule.spec) === undefined) return undefined;
     return fullHostname(rule.spec.host, rule.namespace, mesh.options.domainSuffix);
   });
-  const hashedHosts = graph.derived<'', readonly Hostname[]>(
+  return graph.derived<'', readonly Hostname[]>(
     'hashedHosts',
     () => [...new Set(mesh.byKind.get('DestinationRule').flatMap((key) => hashedHost.get(key) ?? []))],
     { equals: deepEqual },
   );
+}
+
+/** Few rules have a hash, so that most services are not looked up at all, and most changes to rules touch no route. */
+export function deriveHashRules(graph: Graph, mesh: Mesh, hashedHosts: HashedHosts): Derived<RouteView, HashRules> {
   return graph.derived<RouteView, HashRules>(
     'routeHashRules',
     (view) => {

@@ -15,8 +15,7 @@ import {
 import type { VirtualServiceHead } from '../model/scope.ts';
 import type { Service } from '../model/service.ts';
 import { MESH_GATEWAY } from '../model/virtual-service.ts';
-import type { Mesh } from './mesh.ts';
-import { deriveHashRules, type HashRules } from './route-hashes.ts';
+import type { HashRules } from './route-hashes.ts';
 import type { RouteHead, RouteHeads } from './route-heads.ts';
 import type { PlanKey, RouteInputs } from './route-inputs.ts';
 import type { RouteView } from './route-view.ts';
@@ -29,6 +28,13 @@ export interface PlanEntry {
   readonly name: string;
   readonly domains: readonly string[];
   readonly key: VirtualHostKey;
+}
+
+/** What plans are made from. */
+export interface RoutePlanSources {
+  readonly inputs: RouteInputs;
+  readonly heads: RouteHeads;
+  readonly hashRules: Derived<RouteView, HashRules>;
 }
 
 interface PlanInputs {
@@ -46,11 +52,8 @@ const GATEWAYS: ReadonlySet<string> = new Set([MESH_GATEWAY]);
  */
 export function deriveRoutePlans(
   graph: Graph,
-  mesh: Mesh,
-  inputs: RouteInputs,
-  heads: RouteHeads,
+  { inputs, heads, hashRules }: RoutePlanSources,
 ): Collection<RouteView, PlanKey, readonly PlanEntry[]> {
-  const hashRules: Derived<RouteView, HashRules> = deriveHashRules(graph, mesh);
   const names = new ServiceNames();
 
   const planInputs = graph.collection<RouteView, PlanKey, PlanInputs>('routePlanInputs', {

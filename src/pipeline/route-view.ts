@@ -1,13 +1,16 @@
 import type { DestinationRule } from '#generated/config/specs.ts';
 import { sameItems } from '../base/equal.ts';
+import { hostsOverlap } from '../base/host.ts';
 import { canonicalJson } from '../base/intern.ts';
 import type { Labels } from '../base/labels.ts';
 import { WeakInterner } from '../base/weak-intern.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import type { AddressView } from '../envoy/listeners/service-address.ts';
 import type { ProxyScope } from '../model/scope.ts';
-import type { Mesh } from './mesh.ts';
+import { fullHostname } from '../model/virtual-service.ts';
+import { type Mesh, ONE } from './mesh.ts';
 import { proxyConfigOf } from './proxy-config.ts';
+import type { HashedHosts } from './route-hashes.ts';
 import type { RouteHeads } from './route-heads.ts';
 
 /** What of a sidecar its outbound route configurations depend on. Interned. */
@@ -32,11 +35,11 @@ export function deriveRouteView(
   graph: Graph,
   mesh: Mesh,
   heads: RouteHeads,
+  hashedHosts: HashedHosts,
 ): Derived<ProxyScope, RouteView | undefined> {
   const pool = new WeakInterner<RouteView>();
   const interned = (view: RouteView): RouteView => pool.intern(canonicalJson(view), () => Object.freeze(view));
 
-  /** Key `namespace|sidecar`, as for the scopes that it is read for. */
   const labelNames = graph.derived<RouteView, readonly string[]>(
     'routeLabelNames',
     (view) => {
@@ -46,7 +49,12 @@ export function deriveRouteView(
           if (hasSourceLabels) for (const name of heads.get(key)?.labelNames ?? []) names.add(name);
         }
       }
-      for (const { spec } of mesh.ofKindIn<DestinationRule>('DestinationRule', view.namespace)) {
+      // A rule that selects workloads may take the place of one with a hash, or be it.
+      const hashed = hashedHosts.get(ONE);
+      const rules = hashed.length === 0 ? [] : mesh.ofKindIn<DestinationRule>('DestinationRule', view.namespace);
+      for (const { spec, namespace } of rules) {
+        const host = fullHostname(spec.host, namespace, mesh.options.domainSuffix);
+        if (!hashed.some((other) => hostsOverlap(other, host))) continue;
         for (const name of Object.keys(spec.workloadSelector?.matchLabels ?? {})) names.add(name);
       }
       return [...names].sort();

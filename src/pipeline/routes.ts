@@ -1,15 +1,17 @@
 import { contentVersion } from '../base/hash.ts';
-import type { CollectionView, Graph } from '../derive/graph.ts';
+import type { Graph } from '../derive/graph.ts';
 import { outboundRouteConfiguration } from '../envoy/routes/configuration.ts';
 import { encoded, encodeMessage } from '../proto/message.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
 import { sameVersion } from './encoded-resource.ts';
 import type { Mesh } from './mesh.ts';
 import type { ScopedResources } from './resource-types.ts';
+import { deriveHashedHosts, deriveHashRules } from './route-hashes.ts';
 import { deriveRouteHeads } from './route-heads.ts';
 import { deriveRouteInputs, planKey } from './route-inputs.ts';
 import { deriveRoutePlans, type PlanEntry } from './route-plans.ts';
 import { deriveRouteView, type RouteView } from './route-view.ts';
+import { unionCollection } from './union-collection.ts';
 import { deriveVirtualHosts, type EncodedPart, forAnyHost, virtualHostKey } from './virtual-hosts.ts';
 
 const CONFIGURATION = 'envoy.config.route.v3.RouteConfiguration';
@@ -22,9 +24,10 @@ const VIRTUAL_HOST = 'envoy.config.route.v3.VirtualHost';
  */
 export function deriveRoutes(graph: Graph, mesh: Mesh): ScopedResources {
   const heads = deriveRouteHeads(graph, mesh);
-  const views = deriveRouteView(graph, mesh, heads);
+  const hashedHosts = deriveHashedHosts(graph, mesh);
+  const views = deriveRouteView(graph, mesh, heads, hashedHosts);
   const inputs = deriveRouteInputs(graph, mesh);
-  const plans = deriveRoutePlans(graph, mesh, inputs, heads);
+  const plans = deriveRoutePlans(graph, { inputs, heads, hashRules: deriveHashRules(graph, mesh, hashedHosts) });
   const virtualHosts = deriveVirtualHosts(graph, mesh);
 
   const ofView = graph.collection<RouteView, string, EncodedResource>('routeConfiguration', {
@@ -38,26 +41,21 @@ export function deriveRoutes(graph: Graph, mesh: Mesh): ScopedResources {
         host === undefined
           ? [...plan.map(({ key }) => key), virtualHostKey({ catchAll: inputs.catchAll.get(view) })]
           : keysOfHost(plan, name, host);
-      return composed(
+      return new ComposedConfiguration(
         name,
         keys.map((key) => virtualHosts.get(key)),
       );
     },
     equals: sameVersion,
   });
-  /** Of proxies that have no such configurations. */
-  const none = graph.collection<'', string, EncodedResource>('noRoutes', { items: () => [], value: () => undefined });
-
-  const setOf = (view: RouteView | undefined): CollectionView<string, EncodedResource> =>
-    view === undefined ? none.get('') : ofView.get(view);
-  return {
-    name: 'routes',
-    get: (scope) => setOf(views.get(scope)),
-    item: (scope, name) => {
+  return unionCollection(
+    'routes',
+    (scope) => {
       const view = views.get(scope);
-      return view && ofView.item(view, name);
+      return view === undefined ? [] : [ofView.get(view)];
     },
-  };
+    sameVersion,
+  );
 }
 
 /**
@@ -74,10 +72,6 @@ function keysOfHost(plan: readonly PlanEntry[], name: string, host: string): rea
 }
 
 /** Its bytes are put together when they are sent: what is kept are the virtual hosts, which other configurations share. */
-function composed(name: string, parts: readonly EncodedPart[]): EncodedResource {
-  return new ComposedConfiguration(name, parts);
-}
-
 class ComposedConfiguration implements EncodedResource {
   readonly name: string;
   readonly version: string;
