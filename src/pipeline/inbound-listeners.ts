@@ -7,8 +7,18 @@ import type { Config, ConfigKey } from '../config/config.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import type { TrustDomains } from '../envoy/filters/trust-domains.ts';
 import { listenerName, wildcards } from '../envoy/listeners/addresses.ts';
-import { boundInboundListener, type InboundSettings, VIRTUAL_INBOUND, virtualInboundListener } from '../envoy/listeners/inbound.ts';
-import { catchAllPorts, type InboundPort, type InboundPortsInput, inboundPorts } from '../envoy/listeners/inbound-ports.ts';
+import {
+  boundInboundListener,
+  type InboundSettings,
+  VIRTUAL_INBOUND,
+  virtualInboundListener,
+} from '../envoy/listeners/inbound.ts';
+import {
+  catchAllPorts,
+  type InboundPort,
+  type InboundPortsInput,
+  inboundPorts,
+} from '../envoy/listeners/inbound-ports.ts';
 import type { InboundTls } from '../envoy/listeners/inbound-tls.ts';
 import type { ListenerSwitches } from '../envoy/listeners/switches.ts';
 import { configPath } from '../envoy/names.ts';
@@ -192,7 +202,13 @@ export function deriveInboundListeners(
       }
       if (interceptionMode === 'NONE') return undefined;
       const port = views.virtualPorts().inbound;
-      const listener = virtualInboundListener({ interceptionMode, wildcards: wildcards(families), port, ports, settings });
+      const listener = virtualInboundListener({
+        interceptionMode,
+        wildcards: wildcards(families),
+        port,
+        ports,
+        settings,
+      });
       return encodedResource(LISTENER, name, listener);
     },
     { equals: sameVersion },

@@ -134,7 +134,10 @@ export function deriveOutboundListenerPlan(
     });
     const listeners = new Map<string, PlannedListener>();
     for (const [name, listener] of found.listeners) {
-      listeners.set(name, known.intern(JSON.stringify(listener), () => listener));
+      listeners.set(
+        name,
+        known.intern(JSON.stringify(listener), () => listener),
+      );
     }
     return { names: [...listeners.keys()].sort(), listeners, endpointAddresses: found.endpointAddresses };
   };

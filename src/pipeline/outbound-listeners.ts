@@ -1,12 +1,12 @@
 import type { DestinationRule } from '#generated/config/specs.ts';
+import { isWildcardHost } from '../base/host.ts';
 import { Interner } from '../base/intern.ts';
 import type { Labels } from '../base/labels.ts';
 import { ObjectNumbers, WeakInterner } from '../base/weak-intern.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
-import { isWildcardHost } from '../base/host.ts';
 import { httpProxyListener } from '../envoy/listeners/http-proxy.ts';
-import type { PlannedListener, TcpChainPlan } from '../envoy/listeners/outbound-listeners.ts';
 import { type HttpChain, type OutboundListener, outboundListener, type TcpChain } from '../envoy/listeners/outbound.ts';
+import type { PlannedListener, TcpChainPlan } from '../envoy/listeners/outbound-listeners.ts';
 import type { ListenerSwitches } from '../envoy/listeners/switches.ts';
 import { routeDestination, serviceDestination } from '../envoy/listeners/tcp-destination.ts';
 import { VIRTUAL_OUTBOUND, virtualOutboundListener } from '../envoy/listeners/virtual-outbound.ts';
@@ -17,8 +17,8 @@ import { encodedResource, sameVersion } from './encoded-resource.ts';
 import type { ListenerFacets } from './listener-facets.ts';
 import { type HttpView, type ListenerViews, metadataText, type TcpView } from './listener-views.ts';
 import type { Mesh } from './mesh.ts';
-import { deriveOutboundListenerPlan } from './outbound-listener-plan.ts';
 import type { Outbound } from './outbound.ts';
+import { deriveOutboundListenerPlan } from './outbound-listener-plan.ts';
 
 export const LISTENER = 'envoy.config.listener.v3.Listener';
 

@@ -200,7 +200,13 @@ test('proxies of two namespaces share listeners that say nothing of their worklo
 
 test('a stricter policy changes the inbound listener of those that it selects', () => {
   const app = { app: 'a' };
-  const mesh = started([HTTP, TCP], [{ ip: '10.0.0.9', labels: app }, { ip: '10.0.0.8', namespace: 'other' }]);
+  const mesh = started(
+    [HTTP, TCP],
+    [
+      { ip: '10.0.0.9', labels: app },
+      { ip: '10.0.0.8', namespace: 'other' },
+    ],
+  );
   const strict = { mtls: { mode: 'STRICT' }, selector: { matchLabels: app } };
   assert.deepEqual(mesh.edit(object('PeerAuthentication', 'strict', strict)), {
     changed: ['virtualInbound'],
@@ -210,7 +216,8 @@ test('a stricter policy changes the inbound listener of those that it selects', 
 
 test('an authorization policy changes the inbound listener of those that it selects', () => {
   const mesh = started([HTTP, TCP], [{ ip: '10.0.0.9' }, { ip: '10.0.0.8', namespace: 'other' }]);
-  const policy = (path: string) => object('AuthorizationPolicy', 'paths', { rules: [{ to: [{ operation: { paths: [path] } }] }] });
+  const policy = (path: string) =>
+    object('AuthorizationPolicy', 'paths', { rules: [{ to: [{ operation: { paths: [path] } }] }] });
   assert.deepEqual(mesh.edit(policy('/a')), { changed: ['virtualInbound'], translated: 1 });
   assert.deepEqual(mesh.edit(policy('/b')), { changed: ['virtualInbound'], translated: 1 });
 });
