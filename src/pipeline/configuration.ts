@@ -3,11 +3,9 @@ import { deepEqual } from '../base/equal.ts';
 import type { Labels } from '../base/labels.ts';
 import { type Config, type ConfigKey, configKey } from '../config/config.ts';
 import { effectiveMesh } from '../config/mesh.ts';
+import { MESH_KEY, NETWORKS_KEY } from '../config/mesh-files.ts';
 import type { Derived, Graph, Index, Input } from '../derive/graph.ts';
 import { matchesSelector } from '../model/label-selector.ts';
-
-export const MESH_CONFIG_KEY: ConfigKey = '/MeshConfig//mesh';
-export const MESH_NETWORKS_KEY: ConfigKey = '/MeshNetworks//meshNetworks';
 
 /** Configuration objects as derivations read them: those in namespaces that the mesh looks at. */
 export interface Configuration {
@@ -34,14 +32,14 @@ export function deriveConfiguration(graph: Graph, configs: Input<ConfigKey, Conf
   const byKind = configs.index<string>('kind', (c) => [c.kind]);
   const byKindNamespace = configs.index<string>('kindNamespace', (c) => [`${c.kind}/${c.namespace}`]);
   const effective = graph.derived<'', MeshConfig>('mesh', () =>
-    effectiveMesh(configs.get(MESH_CONFIG_KEY) as Config<MeshConfig> | undefined),
+    effectiveMesh(configs.get(MESH_KEY) as Config<MeshConfig> | undefined),
   );
   const facets = graph.derived<keyof MeshConfig, unknown>('meshFacet', (name) => effective.get('')[name], {
     equals: deepEqual,
   });
   const networks = graph.derived<'', MeshNetworks>(
     'meshNetworks',
-    () => (configs.get(MESH_NETWORKS_KEY) as Config<MeshNetworks> | undefined)?.spec ?? {},
+    () => (configs.get(NETWORKS_KEY) as Config<MeshNetworks> | undefined)?.spec ?? {},
   );
   const namespaceObject = (name: string) => configs.get(configKey('', 'Namespace', '', name));
   const namespaceLabels = graph.derived<string, Labels>('namespaceLabels', (n) => namespaceObject(n)?.labels ?? EMPTY, {

@@ -1,0 +1,38 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { formatDiagnostic } from '../base/diagnostic.ts';
+import { ConfigStore } from '../config/store.ts';
+import { Graph } from '../derive/graph.ts';
+import { type Environment, strictChecks } from './environment.ts';
+import { EXIT, StartError } from './failure.ts';
+import { interimSource } from './interim-source.ts';
+import { readSettings } from './settings.ts';
+
+/**
+ * Validates a directory as it would be served, and prints its findings, one a line.
+ *
+ * @param directory a root, when it holds `etc/istio`; else a tree of configuration
+ * @returns exit code: 0 no errors (with `CHECK_STRICT` no warnings either), 2 otherwise
+ */
+export async function check(directory: string, env: Environment, out: Writable): Promise<number> {
+  if (!existsSync(directory) || !statSync(directory).isDirectory()) {
+    throw new StartError(EXIT.noInput, `there is no directory "${directory}"`);
+  }
+  const strict = strictChecks(env);
+  const isRoot = existsSync(join(directory, 'etc/istio'));
+  const { settings, diagnostics } = isRoot ? readSettings(directory) : { settings: undefined, diagnostics: [] };
+  const store = new ConfigStore(new Graph(), {
+    rootNamespace: settings?.namespace ?? 'istio-system',
+    watchNamespaces: settings?.watchNamespaces ?? [],
+  });
+  interimSource(directory, store.source('file:etc/istio/conf'), AbortSignal.abort());
+  const findings = [...diagnostics, ...store.allDiagnostics()];
+  const count = (severity: string) => findings.filter((finding) => finding.severity === severity).length;
+  if (env['CHECK_FORMAT'] === 'json') out.write(`${JSON.stringify(findings, null, 2)}\n`);
+  else {
+    for (const finding of findings) out.write(`${formatDiagnostic(finding)}\n`);
+    out.write(`${store.counts().files} files, ${count('error')} errors, ${count('warning')} warnings\n`);
+  }
+  return count('error') > 0 || (strict && count('warning') > 0) ? 2 : 0;
+}

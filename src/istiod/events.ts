@@ -1,0 +1,62 @@
+import { shortType } from '../admin/metrics.ts';
+import { type Diagnostic, formatDiagnostic } from '../base/diagnostic.ts';
+import type { ConfigStore } from '../config/store.ts';
+import type { DiscoveryEvents } from '../xds/events.ts';
+import type { Logger } from './log.ts';
+
+/** Several observers of the same server, in order. */
+function both(first: DiscoveryEvents, second: DiscoveryEvents): DiscoveryEvents {
+  const names = new Set([...Object.keys(first), ...Object.keys(second)]) as Set<keyof DiscoveryEvents>;
+  const all = [...names].map((name) => [
+    name,
+    (...args: readonly unknown[]) => {
+      (first[name] as ((...a: readonly unknown[]) => void) | undefined)?.(...args);
+      (second[name] as ((...a: readonly unknown[]) => void) | undefined)?.(...args);
+    },
+  ]);
+  return Object.fromEntries(all) as DiscoveryEvents;
+}
+
+/** Where a refused resource comes from: `file:line` of the objects that it was made of, the likeliest first. */
+export type SourcesOf = (proxy: string, typeUrl: string, name: string) => readonly string[];
+
+/** Logs what happens on streams, and counts it. */
+export function logEvents(log: Logger, counted: DiscoveryEvents, sourcesOf: SourcesOf = () => []): DiscoveryEvents {
+  return both(counted, {
+    onStreamOpen: ({ proxy, peer, variant, onlyType }) =>
+      log.info({ proxy, peer: peer.address, variant, ...(onlyType ? { type: shortType(onlyType) } : {}) }, 'connected'),
+    onStreamClose: ({ proxy }, reason) => log.info({ proxy, reason }, 'disconnected'),
+    onPush: ({ proxy }, { typeUrl, resources, removed, bytes }) =>
+      log.debug({ proxy, type: shortType(typeUrl), resources, removed, bytes }, 'sent'),
+    onNack: ({ proxy }, typeUrl, { message, resources, named }) =>
+      log.warn(
+        {
+          proxy,
+          type: shortType(typeUrl),
+          resources: resources.slice(0, 10).map(({ name }) => name),
+          ...(named ? { from: resources.slice(0, 3).flatMap(({ name }) => sourcesOf(proxy, typeUrl, name)) } : {}),
+          refused: message,
+        },
+        'a proxy refused what it was sent; it keeps what it has, and is not sent the same again',
+      ),
+    onReject: ({ peer, proxy, code, message }) => log.warn({ peer, proxy, code }, `stream refused: ${message}`),
+    onUnservedType: ({ proxy }, typeUrl) => log.debug({ proxy, typeUrl }, 'asked for a type that is not served'),
+    onThrottle: ({ proxy }, delayMs) => log.warn({ proxy, delayMs }, 'sends more requests than it may'),
+    onError: (error, stream) => log.error({ err: error, proxy: stream?.proxy }, 'a fault of the server ended a stream'),
+  });
+}
+
+const LEVELS = { error: 'error', warning: 'warn', info: 'info' } as const;
+
+/** One line for each finding that the files have now. */
+export function logDiagnostics(log: Logger, store: ConfigStore, files: ReadonlySet<string>): void {
+  for (const file of files) {
+    const findings = store.diagnostics.get(file) ?? [];
+    for (const finding of findings) logDiagnostic(log, finding);
+    if (findings.length === 0) log.info(`${file}: nothing is wrong any more`);
+  }
+}
+
+export function logDiagnostic(log: Logger, finding: Diagnostic): void {
+  log[LEVELS[finding.severity]](formatDiagnostic(finding));
+}

@@ -1,0 +1,153 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ServerCredentials } from '@grpc/grpc-js';
+import { debugRoutes } from '../admin/debug.ts';
+import { json, type Route, requestListener, text } from '../admin/http.ts';
+import { createMetrics } from '../admin/metrics.ts';
+import { ConfigStore } from '../config/store.ts';
+import { Graph } from '../derive/graph.ts';
+import { createPipeline } from '../pipeline/pipeline.ts';
+import { ProxySessions } from '../pipeline/session.ts';
+import { DiscoveryServer } from '../xds/server.ts';
+import { type Environment, meshOptions } from './environment.ts';
+import { logDiagnostics, logEvents } from './events.ts';
+import { interimSource } from './interim-source.ts';
+import { type Bound, listenGrpc, listenGrpcUnix, listenHttp } from './listen.ts';
+import type { Logger } from './log.ts';
+import { resourceProvider } from './provider.ts';
+import { isLoopback, parseAddress, type Settings } from './settings.ts';
+import { VERSION } from './version.ts';
+
+/** A control plane that serves. */
+export interface Istiod {
+  /** Addresses by option of `listen`. */
+  readonly listening: Readonly<Record<string, string>>;
+  /** Ends streams, so that proxies go to another server, then listeners; what was written stays. */
+  stop(): Promise<void>;
+}
+
+export interface IstiodOptions {
+  /** The working directory, `/` for the system's configuration. */
+  readonly root: string;
+  readonly settings: Settings;
+  readonly env: Environment;
+  readonly log: Logger;
+}
+
+const SERVING_CERTIFICATE = 'etc/certs/cert-chain.pem';
+const SERVING_KEY = 'etc/certs/key.pem';
+
+/**
+ * Starts the control plane: sources, derivations, servers, in this order; it resolves when it serves.
+ * @throws StartError when an address can not be bound
+ */
+export async function startIstiod({ root, settings, env, log }: IstiodOptions): Promise<Istiod> {
+  const abort = new AbortController();
+  const counted = { translated: (_derivation: string): void => undefined };
+  const graph = new Graph({ onCompute: (derivation) => counted.translated(derivation) });
+  const store = new ConfigStore(graph, {
+    rootNamespace: settings.namespace,
+    watchNamespaces: settings.watchNamespaces,
+  });
+  const pipeline = createPipeline(graph, store.configs, meshOptions(env));
+  const sessions = new ProxySessions(pipeline);
+  store.onDiagnostics((files) => logDiagnostics(log, store, files));
+  interimSource(root, store.source('file:etc/istio/conf'), abort.signal);
+
+  const metrics = createMetrics(VERSION, {
+    services: () => pipeline.mesh.byKind.get('ServiceEntry').length + pipeline.mesh.byKind.get('Service').length,
+    virtualServices: () => pipeline.mesh.byKind.get('VirtualService').length,
+    configs: () => store.counts().objects,
+    diagnostics: () => {
+      const all = store.allDiagnostics();
+      const count = (severity: string) => all.filter((d) => d.severity === severity).length;
+      return { errors: count('error'), warnings: count('warning') };
+    },
+    cells: () => graph.cellCount,
+  });
+  counted.translated = metrics.translated;
+  const discovery = new DiscoveryServer({
+    provider: resourceProvider(sessions),
+    events: logEvents(log, metrics.events),
+    controlPlane: JSON.stringify({ Component: 'istiod', ID: 'istiod-vm', Info: { version: VERSION } }),
+  });
+
+  const bound = new Map<string, Bound>();
+  const debug = debugRoutes({
+    pipeline,
+    sessions,
+    streams: () => discovery.streams(),
+    diagnostics: () => store.allDiagnostics(),
+  });
+  const { listen } = settings;
+  try {
+    const plain = ServerCredentials.createInsecure();
+    const register = discovery.register.bind(discovery);
+    if (listen.grpc) bound.set('grpc', await listenGrpc('grpc', listen.grpc, plain, register));
+    if (listen.grpcUnix) bound.set('grpcUnix', await listenGrpcUnix(root, listen.grpcUnix, register));
+    const tls = listen.grpcTls ? servingCredentials(root, log) : undefined;
+    if (tls) bound.set('grpcTls', await listenGrpc('grpcTls', listen.grpcTls, tls, register));
+    const ready: Route = {
+      path: '/ready',
+      doc: '200 when all sources were read',
+      answer: () => (store.isSynced ? text('ready') : text('sources are being read', 503)),
+    };
+    const version: Route = { path: '/version', doc: 'the version', answer: () => json({ version: VERSION }) };
+    const measured: Route = {
+      path: '/metrics',
+      doc: 'metrics for Prometheus',
+      answer: async () => ({ type: metrics.registry.contentType, body: await metrics.registry.metrics() }),
+    };
+    if (listen.http)
+      bound.set('http', await listenHttp('http', listen.http, requestListener([ready, version, ...debug])));
+    if (listen.monitoring) {
+      const routes = [measured, version, ready, ...debug];
+      bound.set('monitoring', await listenHttp('monitoring', listen.monitoring, requestListener(routes)));
+    }
+  } catch (error) {
+    abort.abort();
+    await Promise.all([...bound.values()].map((b) => b.close()));
+    throw error;
+  }
+  warnOfPlaintext(listen.grpc, log);
+  const listening = Object.fromEntries([...bound].map(([option, { address }]) => [option, address]));
+  writeListening(root, listening);
+  const { objects, files } = store.counts();
+  log.info({ ...listening, objects, files }, 'istiod serves');
+  return {
+    listening,
+    stop: async () => {
+      abort.abort();
+      discovery.close('the control plane stops; connect again');
+      await Promise.all([...bound.values()].map((b) => b.close()));
+    },
+  };
+}
+
+/** TLS with the certificate of an outside CA; without one the option is off, and a line says so. */
+function servingCredentials(root: string, log: Logger): ServerCredentials | undefined {
+  try {
+    const chain = readFileSync(join(root, SERVING_CERTIFICATE));
+    const key = readFileSync(join(root, SERVING_KEY));
+    return ServerCredentials.createSsl(null, [{ cert_chain: chain, private_key: key }], false);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw error;
+    log.info(`TLS is off: there is no ${SERVING_CERTIFICATE}`);
+    return undefined;
+  }
+}
+
+function warnOfPlaintext(address: string, log: Logger): void {
+  const host = parseAddress(address)?.host;
+  if (host === undefined || isLoopback(host)) return;
+  log.warn(`listen.grpc is plaintext on ${address}: anyone who reaches it reads the whole configuration of the mesh`);
+}
+
+/** Where the server listens, for those who start it with port 0. */
+function writeListening(root: string, listening: Readonly<Record<string, string>>): void {
+  const directory = join(root, 'var/lib/istio/run');
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, 'listen.json.new'), `${JSON.stringify(listening)}\n`);
+  renameSync(join(directory, 'listen.json.new'), join(directory, 'listen.json'));
+}
