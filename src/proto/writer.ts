@@ -74,7 +74,9 @@ export class Writer {
   }
 
   raw(bytes: Uint8Array): void {
-    this.#buffer.set(bytes, this.#reserve(bytes.length));
+    // Making room may replace the buffer.
+    const at = this.#reserve(bytes.length);
+    this.#buffer.set(bytes, at);
   }
 
   int32(value: unknown): void {
@@ -91,11 +93,13 @@ export class Writer {
   }
 
   fixed32(value: unknown): void {
-    this.#buffer.writeUInt32LE(integer(value, 0, 0xffff_ffff), this.#reserve(4));
+    const at = this.#reserve(4);
+    this.#buffer.writeUInt32LE(integer(value, 0, 0xffff_ffff), at);
   }
 
   sfixed32(value: unknown): void {
-    this.#buffer.writeInt32LE(integer(value, -0x8000_0000, 0x7fff_ffff), this.#reserve(4));
+    const at = this.#reserve(4);
+    this.#buffer.writeInt32LE(integer(value, -0x8000_0000, 0x7fff_ffff), at);
   }
 
   int64(value: unknown): void {
@@ -115,12 +119,14 @@ export class Writer {
 
   fixed64(value: unknown): void {
     const number = long(value, 0n, 2n ** 64n);
-    this.#buffer.writeBigUInt64LE(number, this.#reserve(8));
+    const at = this.#reserve(8);
+    this.#buffer.writeBigUInt64LE(number, at);
   }
 
   sfixed64(value: unknown): void {
     const number = long(value, -(2n ** 63n), 2n ** 63n);
-    this.#buffer.writeBigInt64LE(number, this.#reserve(8));
+    const at = this.#reserve(8);
+    this.#buffer.writeBigInt64LE(number, at);
   }
 
   float(value: unknown): void {
