@@ -16,12 +16,13 @@ import { portTrafficPolicy, subsetTrafficPolicy, withMeshDefaults } from '../mod
 import type { EncodedResource } from '../proto/resource-set.ts';
 import { appliedRule, CLUSTER, type ClusterFacets, clusterFacets } from './cluster-facets.ts';
 import { encodedResource, sameVersion } from './encoded-resource.ts';
-import { isDns } from './endpoint-groups.ts';
-import { deriveInboundClusters } from './inbound-clusters.ts';
+import { type EndpointScope, isDns } from './endpoint-groups.ts';
 import { type Mesh, namespacedHost, ONE } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
-import type { OutboundEntry } from './outbound-plan.ts';
+import type { OutboundEntry, OutboundPlan } from './outbound-plan.ts';
+import { deriveOwnClusters } from './own-clusters.ts';
 import type { ScopedResources } from './resource-types.ts';
+import { unionCollection } from './union-collection.ts';
 
 /** An outbound cluster: an entry as proxies of one view have it. Interned. */
 interface ClusterKey {
@@ -33,9 +34,18 @@ interface ClusterKey {
   readonly endpoints?: EndpointView;
 }
 
+/** All clusters to services that proxies of a kind have. Interned. */
+interface ClustersKey {
+  readonly plan: OutboundPlan;
+  readonly view: ClusterView;
+  readonly lookupFamily: DnsLookupFamily;
+  readonly endpoints: EndpointScope;
+}
+
 /** Clusters of every scope: to the services that it sees, to its own workload, and the ones that every proxy has. */
 export function deriveClusters(graph: Graph, mesh: Mesh, outbound: Outbound): ScopedResources {
   const keys = new WeakInterner<ClusterKey>();
+  const sets = new WeakInterner<ClustersKey>();
   const numbers = new ObjectNumbers();
   const facets = graph.derived<'', ClusterFacets>('clusterFacets', () => clusterFacets(mesh), { equals: deepEqual });
   const namespaceModes = graph.derived<string, MtlsMode | undefined>('namespaceMtlsMode', (namespace) =>
@@ -112,35 +122,43 @@ export function deriveClusters(graph: Graph, mesh: Mesh, outbound: Outbound): Sc
     { equals: sameVersion },
   );
 
-  const keyOf = (entry: OutboundEntry, scope: ProxyScope, view: ClusterView, family: DnsLookupFamily): ClusterKey => {
-    const dns = isDns(entry);
-    const endpoints = dns ? outbound.endpoints.viewOf(entry, scope) : undefined;
-    const lookupFamily = dns || entry.discovery === 'DYNAMIC_DNS' ? family : undefined;
-    const id = `${entry.id}~${numbers.of(view)}~${lookupFamily ?? ''}~${numbers.of(endpoints)}`;
+  const keyOf = (entry: OutboundEntry, { view, endpoints, lookupFamily: family }: ClustersKey): ClusterKey => {
+    const inside = isDns(entry) ? outbound.endpoints.viewOf(entry, endpoints) : undefined;
+    const lookupFamily = inside !== undefined || entry.discovery === 'DYNAMIC_DNS' ? family : undefined;
+    const id = `${outbound.entryNumbers.of(entry)}~${numbers.of(view)}~${lookupFamily ?? ''}~${numbers.of(inside)}`;
     return keys.intern(id, () => ({
       entry,
       view,
       ...(lookupFamily ? { lookupFamily } : {}),
-      ...(endpoints ? { endpoints } : {}),
+      ...(inside ? { endpoints: inside } : {}),
     }));
   };
-
-  const own = deriveInboundClusters(graph, mesh, outbound, facets);
-  return graph.collection<ProxyScope, string, EncodedResource>('clusters', {
-    items: (scope) => {
-      const set = outbound.scopeOf.get(scope);
-      return [...(set ? outbound.plan.get(set).keys() : []), ...own.names(scope)];
-    },
-    value: (name, scope) => {
-      const set = outbound.scopeOf.get(scope);
-      if (set === undefined) return undefined;
-      const entry = outbound.plan.get(set).get(name);
-      return entry === undefined
-        ? own.cluster(name, scope)
-        : clusters.get(keyOf(entry, scope, set.view, set.lookupFamily));
+  const toServices = graph.collection<ClustersKey, string, EncodedResource>('clusters', {
+    items: ({ plan }) => plan.entries.keys(),
+    value: (name, set) => {
+      const entry = set.plan.entries.get(name);
+      return entry && clusters.get(keyOf(entry, set));
     },
     equals: sameVersion,
   });
+  const setOf = graph.derived<ProxyScope, ClustersKey | undefined>('clustersOf', (proxy) => {
+    const set = outbound.scopeOf.get(proxy);
+    if (set === undefined) return undefined;
+    const { view, lookupFamily } = set;
+    const plan = outbound.planOf.get(set);
+    const endpoints = outbound.endpoints.scopeOf(plan, 'dns', proxy);
+    const id = `${numbers.of(plan)}~${numbers.of(view)}~${lookupFamily}~${numbers.of(endpoints)}`;
+    return sets.intern(id, () => ({ plan, view, lookupFamily, endpoints }));
+  });
+  const own = deriveOwnClusters(graph, mesh, outbound, facets);
+  return unionCollection(
+    'clusters',
+    (proxy) => {
+      const set = setOf.get(proxy);
+      return set === undefined ? [] : [toServices.get(set), own.get(proxy)];
+    },
+    sameVersion,
+  );
 }
 
 /** Accounts count only where a server's identity is checked: not for plaintext to what is outside of the mesh. */

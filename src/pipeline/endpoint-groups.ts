@@ -2,36 +2,68 @@ import type { ServiceSettings } from '#generated/config/specs.ts';
 import { deepEqual } from '../base/equal.ts';
 import { isSubsetOfHost } from '../base/host.ts';
 import { Interner } from '../base/intern.ts';
+import type { Labels } from '../base/labels.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import type { EndpointGroup } from '../envoy/endpoints/groups.ts';
 import { type EndpointView, endpointGroups, endpointsOf, isAddress } from '../envoy/endpoints/load-assignment.ts';
-import { type LocalityNeeds, localityNeeds } from '../envoy/endpoints/locality.ts';
+import { localityNeeds } from '../envoy/endpoints/locality.ts';
+import type { NetworkView } from '../envoy/endpoints/network-gateways.ts';
 import { modeOfPort, peerPolicy } from '../model/authentication.ts';
-import type { Endpoint } from '../model/endpoint.ts';
+import type { Endpoint, Locality } from '../model/endpoint.ts';
 import { activeLocalityPolicy, type LocalityPolicy, localityPolicy } from '../model/locality-policy.ts';
 import { type NetworkGateways, networkGateways } from '../model/network-gateways.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { Service } from '../model/service.ts';
 import { policyOfSubset, tlsOfSubset, withMeshDefaults } from '../model/traffic-policy.ts';
 import { type Mesh, namespacedHost, ONE } from './mesh.ts';
-import type { OutboundEntry } from './outbound-plan.ts';
+import type { OutboundEntry, OutboundPlan } from './outbound-plan.ts';
 
-/** The endpoints of a cluster as proxies of one view see them. */
+/**
+ * What of a proxy its endpoints can depend on, reduced to what some entry of its plan depends on. Interned.
+ */
+export interface EndpointScope {
+  readonly nodeName?: string;
+  readonly clusterId?: string;
+  readonly visibleNetworks?: readonly string[];
+  readonly network?: NetworkView;
+  readonly locality?: Locality;
+  readonly labels?: Labels;
+}
+
+/** The endpoints of clusters as proxies see them. */
 export interface EndpointGroups {
-  /** What of a scope counts for the endpoints of an entry; equal views are one object. */
-  viewOf(entry: OutboundEntry, scope: ProxyScope): EndpointView;
-  /** Whether every proxy sees the same endpoints. */
-  isShared(entry: OutboundEntry): boolean;
-  /** The groups; undefined when the service is gone. */
+  /** Proxies of the same endpoint scope see the same endpoints in all clusters of the plan that are found this way. */
+  scopeOf(plan: OutboundPlan, kind: EndpointKind, scope: ProxyScope): EndpointScope;
+  /** What of it counts for one entry; equal views are one object. */
+  viewOf(entry: OutboundEntry, scope: EndpointScope): EndpointView;
+  /** Undefined when the service is gone. */
   groups(entry: OutboundEntry, view: EndpointView, mtlsOnly: boolean): readonly EndpointGroup[] | undefined;
 }
 
-/** Parts of a scope's view that an entry's endpoints depend on. */
+/** `dns`: they are a part of their cluster. */
+export type EndpointKind = 'eds' | 'dns';
+
+/** Parts of an endpoint scope that count. */
 interface Needs {
   readonly node: boolean;
   readonly cluster: boolean;
   readonly gateways: boolean;
-  readonly locality: LocalityNeeds | undefined;
+  readonly locality: boolean;
+  /** Names. */
+  readonly labels: readonly string[];
+}
+
+const NO_NEEDS: Needs = { node: false, cluster: false, gateways: false, locality: false, labels: [] };
+
+function bothNeeds(a: Needs, b: Needs): Needs {
+  if (b === NO_NEEDS) return a;
+  return {
+    node: a.node || b.node,
+    cluster: a.cluster || b.cluster,
+    gateways: a.gateways || b.gateways,
+    locality: a.locality || b.locality,
+    labels: [...new Set([...a.labels, ...b.labels])],
+  };
 }
 
 /** How the localities of an entry's endpoints count, and whether an Envoy can learn that it has to fail over. */
@@ -42,6 +74,7 @@ interface Balance {
 
 export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
   const views = new Interner<EndpointView>();
+  const scopes = new Interner<EndpointScope>();
   const gatewaysOf = (dns: boolean): NetworkGateways | undefined => gateways.get(dns ? 'names' : 'addresses');
   const gateways = graph.derived<'names' | 'addresses', NetworkGateways | undefined>(
     'networkGateways',
@@ -65,26 +98,58 @@ export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
     'endpointNeeds',
     (entry) => {
       const service = mesh.serviceById.get(entry.serviceId);
-      return {
-        node: service?.internalTrafficPolicyLocal === true,
-        cluster: service !== undefined && isClusterLocal(service.hostname, mesh),
+      if (service === undefined) return NO_NEEDS;
+      const needs = {
+        node: service.internalTrafficPolicyLocal === true,
+        cluster: isClusterLocal(service.hostname, mesh),
         gateways: gatewaysOf(isDns(entry)) !== undefined,
-        locality: service && localityNeeds(balanceOf(entry, service).policy),
+        ...(localityNeeds(balanceOf(entry, service).policy) ?? { locality: false, labels: [] }),
       };
+      return deepEqual(needs, NO_NEEDS) ? NO_NEEDS : needs;
     },
     { equals: deepEqual },
   );
+  const needsOfPlan = (kind: EndpointKind): Derived<OutboundPlan, Needs> =>
+    graph.derived(
+      `${kind}Needs`,
+      ({ entries }) => {
+        let needs = NO_NEEDS;
+        for (const entry of entries.values()) if (kindOf(entry) === kind) needs = bothNeeds(needs, needsOf.get(entry));
+        return needs;
+      },
+      { equals: deepEqual },
+    );
+  const needs = { eds: needsOfPlan('eds'), dns: needsOfPlan('dns') };
 
-  const viewOf = (entry: OutboundEntry, scope: ProxyScope): EndpointView => {
-    const { node, cluster, gateways: networks, locality } = needsOf.get(entry);
-    const { ipFamilies, metadata, network } = scope;
+  const scopeOf: EndpointGroups['scopeOf'] = (
+    plan,
+    kind,
+    { ipFamilies, metadata, network, locality, labels, clusterId },
+  ) => {
+    const { node, cluster, gateways: networks, ...local } = needs[kind].get(plan);
     const visible = metadata['REQUESTED_NETWORK_VIEW'];
-    return views.intern({
+    const named = Object.fromEntries(local.labels.map((name) => [name, labels[name] ?? '']));
+    return scopes.intern({
       ...(node ? { nodeName: String(metadata['NODE_NAME'] ?? '') } : {}),
-      ...(cluster ? { clusterId: scope.clusterId } : {}),
+      ...(cluster ? { clusterId } : {}),
       ...(typeof visible === 'string' && visible !== '' ? { visibleNetworks: visible.split(',') } : {}),
       ...(networks ? { network: { network, ipv4: ipFamilies !== 'IPv6', ipv6: ipFamilies !== 'IPv4' } } : {}),
-      ...(locality ? { locality: localityView(locality, scope) } : {}),
+      ...(local.locality ? { locality } : {}),
+      ...(local.labels.length > 0 && Object.keys(labels).length > 0 ? { labels: named } : {}),
+    });
+  };
+
+  const viewOf: EndpointGroups['viewOf'] = (entry, scope) => {
+    const needed = needsOf.get(entry);
+    if (needed === NO_NEEDS && scope.visibleNetworks === undefined) return NO_VIEW;
+    const { node, cluster, gateways: networks, locality, labels } = needed;
+    const local = locality || labels.length > 0;
+    return views.intern({
+      ...(node ? { nodeName: scope.nodeName ?? '' } : {}),
+      ...(cluster ? { clusterId: scope.clusterId ?? '' } : {}),
+      ...(scope.visibleNetworks ? { visibleNetworks: scope.visibleNetworks } : {}),
+      ...(networks && scope.network ? { network: scope.network } : {}),
+      ...(local ? { locality: localityView(needed, scope) } : {}),
     });
   };
 
@@ -112,25 +177,30 @@ export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
     });
   };
 
-  return {
-    viewOf,
-    isShared: (entry) => {
-      const needs = needsOf.get(entry);
-      return !needs.node && !needs.cluster && !needs.gateways && needs.locality === undefined;
-    },
-    groups,
-  };
+  return { scopeOf, viewOf, groups };
 }
 
 export function isDns({ discovery }: OutboundEntry): boolean {
   return discovery === 'STRICT_DNS' || discovery === 'LOGICAL_DNS';
 }
 
-function localityView(needs: LocalityNeeds, { locality, labels }: ProxyScope): NonNullable<EndpointView['locality']> {
-  const own = Object.fromEntries(needs.labels.map((name) => [name, labels[name] ?? '']));
+function kindOf(entry: OutboundEntry): EndpointKind | undefined {
+  if (entry.discovery === 'EDS') return 'eds';
+  return isDns(entry) ? 'dns' : undefined;
+}
+
+const NO_VIEW: EndpointView = {};
+const NOWHERE: Locality = { region: '', zone: '', subZone: '' };
+
+function localityView(
+  needs: Needs,
+  { locality = NOWHERE, labels }: EndpointScope,
+): NonNullable<EndpointView['locality']> {
   return {
-    locality: needs.locality ? locality : { region: '', zone: '', subZone: '' },
-    ...(needs.labels.length > 0 && Object.keys(labels).length > 0 ? { labels: own } : {}),
+    locality: needs.locality ? locality : NOWHERE,
+    ...(needs.labels.length > 0 && labels
+      ? { labels: Object.fromEntries(needs.labels.map((name) => [name, labels[name] ?? ''])) }
+      : {}),
   };
 }
 

@@ -4,9 +4,11 @@ import { type EndpointView, loadAssignment } from '../envoy/endpoints/load-assig
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
 import { encodedResource, sameVersion } from './encoded-resource.ts';
+import type { EndpointScope } from './endpoint-groups.ts';
 import type { Outbound } from './outbound.ts';
-import type { OutboundEntry } from './outbound-plan.ts';
+import type { OutboundEntry, OutboundPlan } from './outbound-plan.ts';
 import type { ScopedResources } from './resource-types.ts';
+import { unionCollection } from './union-collection.ts';
 
 const LOAD_ASSIGNMENT = 'envoy.config.endpoint.v3.ClusterLoadAssignment';
 
@@ -16,31 +18,50 @@ interface AssignmentKey {
   readonly view: EndpointView;
 }
 
+/** All load assignments of a plan, as proxies of an endpoint scope have them. Interned. */
+interface AssignmentsKey {
+  readonly plan: OutboundPlan;
+  readonly scope: EndpointScope;
+}
+
 /** Endpoints of every cluster that asks for them. A cluster that has none is told so. */
 export function deriveEndpoints(graph: Graph, outbound: Outbound): ScopedResources {
-  const { groups, viewOf } = outbound.endpoints;
+  const { endpoints, entryNumbers } = outbound;
   const keys = new WeakInterner<AssignmentKey>();
-  const views = new ObjectNumbers();
+  const sets = new WeakInterner<AssignmentsKey>();
+  const numbers = new ObjectNumbers();
 
-  const assignments: Derived<AssignmentKey, EncodedResource> = graph.derived(
+  const assignment: Derived<AssignmentKey, EncodedResource> = graph.derived(
     'loadAssignment',
-    ({ entry, view }) =>
-      encodedResource(LOAD_ASSIGNMENT, entry.name, loadAssignment(entry.name, groups(entry, view, false) ?? [])),
+    ({ entry, view }) => {
+      const groups = endpoints.groups(entry, view, false) ?? [];
+      return encodedResource(LOAD_ASSIGNMENT, entry.name, loadAssignment(entry.name, groups));
+    },
     { equals: sameVersion },
   );
-
-  const planOf = (scope: ProxyScope) => {
-    const set = outbound.scopeOf.get(scope);
-    return set && outbound.plan.get(set);
-  };
-  return graph.collection<ProxyScope, string, EncodedResource>('endpoints', {
-    items: (scope) => [...(planOf(scope)?.values() ?? [])].filter((e) => e.discovery === 'EDS').map(({ name }) => name),
-    value: (name, scope) => {
-      const entry = planOf(scope)?.get(name);
+  const assignments = graph.collection<AssignmentsKey, string, EncodedResource>('loadAssignments', {
+    items: ({ plan }) => [...plan.entries.values()].filter((e) => e.discovery === 'EDS').map(({ name }) => name),
+    value: (name, { plan, scope }) => {
+      const entry = plan.entries.get(name);
       if (entry === undefined) return undefined;
-      const view = viewOf(entry, scope);
-      return assignments.get(keys.intern(`${entry.id}~${views.of(view)}`, () => ({ entry, view })));
+      const view = endpoints.viewOf(entry, scope);
+      return assignment.get(keys.intern(`${entryNumbers.of(entry)}~${numbers.of(view)}`, () => ({ entry, view })));
     },
     equals: sameVersion,
   });
+  const setOf = graph.derived<ProxyScope, AssignmentsKey | undefined>('assignmentsOf', (proxy) => {
+    const set = outbound.scopeOf.get(proxy);
+    if (set === undefined) return undefined;
+    const plan = outbound.planOf.get(set);
+    const scope = endpoints.scopeOf(plan, 'eds', proxy);
+    return sets.intern(`${numbers.of(plan)}~${numbers.of(scope)}`, () => ({ plan, scope }));
+  });
+  return unionCollection(
+    'endpoints',
+    (proxy) => {
+      const set = setOf.get(proxy);
+      return set === undefined ? [] : [assignments.get(set)];
+    },
+    sameVersion,
+  );
 }

@@ -1,22 +1,27 @@
-import type { TrafficPolicy } from '#generated/config/specs.ts';
-import { sameItems } from '../base/equal.ts';
-import { isWildcardHost } from '../base/host.ts';
+import type { DestinationRule, TrafficPolicy } from '#generated/config/specs.ts';
+import { cached } from '../base/cached.ts';
+import { deepEqual } from '../base/equal.ts';
+import { contentVersion } from '../base/hash.ts';
+import { type Hostname, hostsOverlap, isWildcardHost } from '../base/host.ts';
+import { canonicalJson } from '../base/intern.ts';
+import type { Labels } from '../base/labels.ts';
 import { ObjectNumbers, WeakInterner } from '../base/weak-intern.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import { namesItsHost } from '../envoy/clusters/dynamic-dns.ts';
 import { type Discovery, discoveryOf } from '../envoy/clusters/outbound.ts';
+import type { ClusterView } from '../envoy/clusters/view.ts';
 import { clusterName } from '../envoy/names.ts';
 import type { ConsolidatedDestinationRule } from '../model/destination-rule.ts';
 import type { Service, ServicePort } from '../model/service.ts';
 import { portTrafficPolicy, subsetTrafficPolicy } from '../model/traffic-policy.ts';
-import type { Mesh } from './mesh.ts';
+import { fullHostname } from '../model/virtual-service.ts';
+import { type Mesh, ONE } from './mesh.ts';
 import type { OutboundScope } from './outbound-scope.ts';
 
 /** One cluster to be: a port of a service, or a subset of it, under the rule that applies. Interned, so it can be shared. */
 export interface OutboundEntry {
-  readonly id: string;
   readonly name: string;
-  /** Its content is read by this, so that it is read only where it counts. */
+  /** The service's content is read by this, so that it is read only where it counts. */
   readonly serviceId: string;
   readonly port: ServicePort;
   /** Empty: the whole service. */
@@ -25,47 +30,164 @@ export interface OutboundEntry {
   readonly discovery: Discovery | 'DYNAMIC_DNS';
 }
 
-/** By cluster name. */
-export type OutboundPlan = ReadonlyMap<string, OutboundEntry>;
+/** All clusters to services, by name. Interned: namespaces that see the same have the same plan. */
+export interface OutboundPlan {
+  readonly entries: ReadonlyMap<string, OutboundEntry>;
+}
+
+export interface OutboundPlans {
+  readonly of: Derived<OutboundScope, OutboundPlan>;
+  /** A number for each entry, for keys. */
+  readonly numbers: ObjectNumbers;
+}
 
 /** @see istio/istio pilot/pkg/networking/core/cluster.go `buildOutboundClusters` */
-export function deriveOutboundPlan(graph: Graph, mesh: Mesh): Derived<OutboundScope, OutboundPlan> {
-  const entries = new WeakInterner<OutboundEntry>();
-  const rules = new ObjectNumbers();
+export function deriveOutboundPlan(graph: Graph, mesh: Mesh): OutboundPlans {
+  const plans = new WeakInterner<OutboundPlan>();
+  const lists = new WeakInterner<ServiceList>();
+  const keys = new WeakInterner<PlanKey>();
+  const serviceNumbers = new ObjectNumbers();
+  const numbers = new ObjectNumbers();
+  const entries = new Entries();
 
-  const services = graph.derived<OutboundScope, readonly Service[]>(
-    'outboundServices',
-    ({ namespace, sidecar }) => mesh.sidecarScope.get({ namespace, sidecar }).services,
-    { equals: sameItems },
-  );
-
-  const entry = (parts: Omit<OutboundEntry, 'id' | 'name'>, service: Service): OutboundEntry => {
-    const { port, subset, rule, discovery, serviceId } = parts;
-    const id = `${serviceId}|${port.port}|${port.name}|${port.protocol}|${subset}|${rules.of(rule)}|${discovery}`;
-    return entries.intern(id, () => ({
-      id,
-      name: clusterName('outbound', port.port, subset, service.hostname),
-      ...parts,
-    }));
-  };
-
-  return graph.derived('outboundPlan', (scope) => {
-    const plan = new Map<string, OutboundEntry>();
-    for (const service of services.get(scope)) {
-      const ports = service.ports.filter((port) => isCluster(service, port));
-      if (ports.length === 0) continue;
-      const rule = mesh.destinationRule(scope, service, 'outbound');
-      const dynamic = isDynamic(service);
-      for (const port of ports) {
-        const main = dynamic ? 'DYNAMIC_DNS' : discoveryOf(service, scope.view.type);
-        for (const { subset, discovery } of subsets(rule, port, main)) {
-          const made = entry({ serviceId: service.id, port, subset, rule, discovery }, service);
-          if (!plan.has(made.name)) plan.set(made.name, made);
-        }
-      }
-    }
-    return plan;
+  /** Namespaces that see the same services share the list. */
+  const services = graph.derived<OutboundScope, ServiceList>('outboundServices', ({ namespace, sidecar }) => {
+    const { services: seen } = mesh.sidecarScope.get({ namespace, sidecar });
+    return lists.intern(contentOf(seen, serviceNumbers), () => ({ services: seen }));
   });
+  /** Namespaces for which some rule is meant; all others get the rules that are meant for everybody. */
+  const ruleNamespaces = graph.derived<'', ReadonlySet<string>>(
+    'destinationRuleNamespaces',
+    () => {
+      const rules = mesh.ofKind<DestinationRule>('DestinationRule');
+      const byDefault = mesh.facet('defaultDestinationRuleExportTo') ?? [];
+      return new Set([
+        mesh.rootNamespace(),
+        ...byDefault,
+        ...rules.flatMap((r) => [r.namespace, ...(r.spec.exportTo ?? [])]),
+      ]);
+    },
+    { equals: sameSet },
+  );
+  const ruledHosts = graph.derived<'', readonly Hostname[]>(
+    'destinationRuleHosts',
+    () => {
+      const { domainSuffix } = mesh.options;
+      const rules = mesh.ofKind<DestinationRule>('DestinationRule');
+      return [...new Set(rules.map(({ spec, namespace }) => fullHostname(spec.host, namespace, domainSuffix)))].sort();
+    },
+    { equals: deepEqual },
+  );
+  /** Whether any rule is about a host, so that most services need not ask which of them applies. */
+  const hasRule = graph.derived<'', (host: Hostname) => boolean>('isHostRuled', () => {
+    const hosts = ruledHosts.get(ONE);
+    const exact = new Set(hosts);
+    const wildcards = hosts.filter(isWildcardHost);
+    return (host) => exact.has(host) || wildcards.some((wildcard) => hostsOverlap(wildcard, host));
+  });
+
+  const planned = graph.derived<PlanKey, OutboundPlan>('outboundPlan', ({ list, namespace, labels, type }) => {
+    const ruled = hasRule.get(ONE);
+    const found = new Map<string, OutboundEntry>();
+    for (const service of list.services) {
+      const rule = ruled(service.hostname)
+        ? mesh.destinationRule({ namespace, labels }, service, 'outbound')
+        : undefined;
+      for (const entry of entries.of(service, rule, type)) if (!found.has(entry.name)) found.set(entry.name, entry);
+    }
+    return plans.intern(contentOf([...found.values()], numbers), () => ({ entries: found }));
+  });
+  const of = graph.derived<OutboundScope, OutboundPlan>('outboundPlanOf', (scope) => {
+    const list = services.get(scope);
+    const namespace = ruleNamespaces.get(ONE).has(scope.namespace) ? scope.namespace : ANY_NAMESPACE;
+    const { labels, view } = scope;
+    const id = `${serviceNumbers.of(list)}~${namespace}~${canonicalJson(labels)}~${view.type}`;
+    return planned.get(keys.intern(id, () => ({ list, namespace, labels, type: view.type })));
+  });
+  return { of, numbers };
+}
+
+interface ServiceList {
+  readonly services: readonly Service[];
+}
+
+/** What a plan depends on. Interned. */
+interface PlanKey {
+  readonly list: ServiceList;
+  readonly namespace: string;
+  readonly labels: Labels;
+  readonly type: ClusterView['type'];
+}
+
+/** Stands for all namespaces that no rule is meant for: it is no namespace's name. */
+const ANY_NAMESPACE = '~';
+
+/** A short text for a list of objects, the same for the same objects in the same order. */
+function contentOf(objects: readonly object[], numbers: ObjectNumbers): string {
+  return contentVersion(new Uint8Array(Uint32Array.from(objects, (object) => numbers.of(object)).buffer));
+}
+
+function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && a.isSubsetOf(b);
+}
+
+type EntriesByType = Map<ClusterView['type'], readonly OutboundEntry[]>;
+type EntriesByRule = WeakMap<object, EntriesByType>;
+
+const NO_RULE = {};
+
+/** Entries by what they are made from. */
+class Entries {
+  readonly #sameRules = new WeakInterner<ConsolidatedDestinationRule>();
+  readonly #sameRule = new WeakMap<ConsolidatedDestinationRule, ConsolidatedDestinationRule>();
+  readonly #interned = new WeakInterner<OutboundEntry>();
+  readonly #rules = new ObjectNumbers();
+  readonly #known = new WeakMap<Service, EntriesByRule>();
+
+  of(
+    service: Service,
+    rule: ConsolidatedDestinationRule | undefined,
+    type: ClusterView['type'],
+  ): readonly OutboundEntry[] {
+    const same = rule && this.#content(rule);
+    const byRule = cached(this.#known, service, (): EntriesByRule => new WeakMap());
+    const byType = cached(byRule, same ?? NO_RULE, (): EntriesByType => new Map());
+    return cached(byType, type, () => this.#make(service, same, type));
+  }
+
+  /** A rule comes from several indexes, in each as another object. */
+  #content(rule: ConsolidatedDestinationRule): ConsolidatedDestinationRule {
+    return cached(this.#sameRule, rule, () =>
+      this.#sameRules.intern(`${rule.from.join()} ${canonicalJson(rule.rule.spec)}`, () => rule),
+    );
+  }
+
+  #make(
+    service: Service,
+    rule: ConsolidatedDestinationRule | undefined,
+    type: ClusterView['type'],
+  ): readonly OutboundEntry[] {
+    const main = isDynamic(service) ? 'DYNAMIC_DNS' : discoveryOf(service, type);
+    const { hostname, id: serviceId } = service;
+    return service.ports
+      .filter((port) => isCluster(service, port))
+      .flatMap((port) =>
+        subsets(rule, port, main).map(({ subset, discovery }) => {
+          const { name, port: number, protocol } = port;
+          const key = `${serviceId}|${number}|${name}|${protocol}|${subset}|${this.#rules.of(rule)}|${discovery}`;
+          return this.#interned.intern(key, () => {
+            return {
+              name: clusterName('outbound', number, subset, hostname),
+              serviceId,
+              port,
+              subset,
+              rule,
+              discovery,
+            };
+          });
+        }),
+      );
+  }
 }
 
 function isDynamic({ hostname, resolution }: Service): boolean {
@@ -94,9 +216,8 @@ function subsets(
   return [
     { subset: '', discovery: passed && discovery === 'EDS' ? 'ORIGINAL_DST' : discovery },
     ...named.map(({ name, trafficPolicy: own }): PlannedSubset => {
-      const alone = isPassthrough(own);
       const merged = discovery === 'EDS' && isPassthrough(subsetTrafficPolicy(trafficPolicy, own, port));
-      return { subset: name, discovery: passed || alone || merged ? 'ORIGINAL_DST' : discovery };
+      return { subset: name, discovery: passed || isPassthrough(own) || merged ? 'ORIGINAL_DST' : discovery };
     }),
   ];
 }

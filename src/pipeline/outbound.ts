@@ -1,3 +1,4 @@
+import type { ObjectNumbers } from '../base/weak-intern.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import { deriveEndpointGroups, type EndpointGroups } from './endpoint-groups.ts';
@@ -8,14 +9,18 @@ import { deriveOutboundScope, type OutboundScope } from './outbound-scope.ts';
 /** Where a proxy may send traffic to: what its clusters and their endpoints have in common. */
 export interface Outbound {
   readonly scopeOf: Derived<ProxyScope, OutboundScope | undefined>;
-  readonly plan: Derived<OutboundScope, OutboundPlan>;
+  readonly planOf: Derived<OutboundScope, OutboundPlan>;
+  /** Numbers of entries, for keys. */
+  readonly entryNumbers: ObjectNumbers;
   readonly endpoints: EndpointGroups;
 }
 
 export function deriveOutbound(graph: Graph, mesh: Mesh): Outbound {
+  const plans = deriveOutboundPlan(graph, mesh);
   return {
     scopeOf: deriveOutboundScope(graph, mesh),
-    plan: deriveOutboundPlan(graph, mesh),
+    planOf: plans.of,
+    entryNumbers: plans.numbers,
     endpoints: deriveEndpointGroups(graph, mesh),
   };
 }

@@ -36,16 +36,11 @@ import { appliedRule, CLUSTER, type ClusterFacets } from './cluster-facets.ts';
 import { encodedResource, sameVersion } from './encoded-resource.ts';
 import { type Mesh, ONE } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
+import type { ScopedResources } from './resource-types.ts';
 
 type Cluster = envoy.config.cluster.v3.Cluster;
 
-/** Clusters of a scope that are to no service of the mesh: to its own workload, and for traffic that no service takes. */
-export interface OwnClusters {
-  names(scope: ProxyScope): Iterable<string>;
-  cluster(name: string, scope: ProxyScope): EncodedResource | undefined;
-}
-
-/** One of them, by what it depends on. Interned, so that scopes share what is equal. */
+/** A cluster to no service of the mesh, by what it depends on. Interned, so that scopes share what is equal. */
 type OwnCluster =
   | { readonly kind: 'black-hole' | 'external-sds' }
   | { readonly kind: 'passthrough'; readonly view: ClusterView }
@@ -70,12 +65,13 @@ interface InboundKey {
   readonly preserveHeaderCase: boolean;
 }
 
-export function deriveInboundClusters(
+/** Clusters to a proxy's own workload, and for traffic that no service takes. */
+export function deriveOwnClusters(
   graph: Graph,
   mesh: Mesh,
   outbound: Outbound,
   facets: Derived<'', ClusterFacets>,
-): OwnClusters {
+): ScopedResources {
   const keys = new WeakInterner<OwnCluster>();
   const interned = (key: OwnCluster): OwnCluster => keys.intern(canonicalJson(key), () => key);
 
@@ -111,13 +107,14 @@ export function deriveInboundClusters(
     },
     { equals: sameVersion },
   );
-  return {
-    names: (scope) => plan.get(scope).keys(),
-    cluster: (name, scope) => {
+  return graph.collection<ProxyScope, string, EncodedResource>('ownClusters', {
+    items: (scope) => plan.get(scope).keys(),
+    value: (name, scope) => {
       const key = plan.get(scope).get(name);
       return key && clusters.get(key);
     },
-  };
+    equals: sameVersion,
+  });
 }
 
 function ownCluster(key: OwnCluster, facets: ClusterFacets, mesh: Mesh): Cluster {
