@@ -138,14 +138,28 @@ class Search {
     return this.#events.length;
   }
 
+  /** Where the `|` or `>` stands of a block scalar whose text begins at `textStart`. */
+  #blockStart(textStart: number): number {
+    const lineStart = this.#text.lastIndexOf('\n', textStart - 2) + 1;
+    const header = /[|>][-+0-9]*[ \t]*(?:[ \t]#.*)?\n?$/.exec(this.#text.slice(lineStart, textStart));
+    return header === null ? textStart : lineStart + header.index;
+  }
+
   #start(node: number): number | undefined {
     const event = this.#events[node];
     if (event === undefined) return undefined;
     if (event.type === EVENT_ID.ALIAS) return event.anchorStart - 1;
     if (event.type === EVENT_ID.SEQUENCE || event.type === EVENT_ID.MAPPING) return event.start;
     if (event.type !== EVENT_ID.SCALAR || event.valueStart === -1) return undefined;
-    const isQuoted = event.style === SCALAR_STYLE.SINGLE_QUOTED || event.style === SCALAR_STYLE.DOUBLE_QUOTED;
-    return isQuoted ? event.valueStart - 1 : event.valueStart;
+    switch (event.style) {
+      case SCALAR_STYLE.PLAIN:
+        return event.valueStart;
+      case SCALAR_STYLE.SINGLE_QUOTED:
+      case SCALAR_STYLE.DOUBLE_QUOTED:
+        return event.valueStart - 1;
+      default:
+        return this.#blockStart(event.valueStart);
+    }
   }
 }
 
