@@ -4,10 +4,10 @@ import { ObjectNumbers, WeakInterner } from '../base/weak-intern.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import { dynamicDnsCluster } from '../envoy/clusters/dynamic-dns.ts';
 import { outboundCluster } from '../envoy/clusters/outbound.ts';
-import { isPassedThrough, serverMtlsMode } from '../envoy/clusters/tls-settings.ts';
+import { serverMtlsMode } from '../envoy/clusters/tls-settings.ts';
 import type { ClusterView } from '../envoy/clusters/view.ts';
 import type { DnsLookupFamily } from '../envoy/dns-cache.ts';
-import { type EndpointView, endpointsOf } from '../envoy/endpoints/load-assignment.ts';
+import type { EndpointView } from '../envoy/endpoints/load-assignment.ts';
 import { type MtlsMode, namespaceMtlsMode } from '../model/authentication.ts';
 import { localityPolicy } from '../model/locality-policy.ts';
 import type { ProxyScope } from '../model/scope.ts';
@@ -69,9 +69,8 @@ export function deriveClusters(graph: Graph, mesh: Mesh, outbound: Outbound): Sc
     const policy = subsetTrafficPolicy(whole, own?.trafficPolicy, port.port);
     const applied = rule && appliedRule(rule);
     const topPolicy = subset === '' ? rule?.rule.spec.trafficPolicy : own?.trafficPolicy;
-    const known = () => mesh.endpoints.get(namespacedHost(service.namespace, service.hostname));
     const serverMode = serverMtlsMode(service, topPolicy, namespaceModes.get(service.namespace), () =>
-      isPassedThrough(service, topPolicy) ? endpointsOf(known(), { number: port.port }, undefined) : [],
+      outbound.endpoints.allSpeakMtls(service, port.port),
     );
     if (discovery === 'DYNAMIC_DNS') {
       return dynamicDnsCluster({

@@ -17,6 +17,7 @@ import type { Service } from '../model/service.ts';
 import { policyOfSubset, tlsOfSubset, withMeshDefaults } from '../model/traffic-policy.ts';
 import { type Mesh, namespacedHost, ONE } from './mesh.ts';
 import type { OutboundEntry, OutboundPlan } from './outbound-plan.ts';
+import { derivePlaintextNodes } from './plaintext-nodes.ts';
 
 /**
  * What of a proxy its endpoints can depend on, reduced to what some entry of its plan depends on. Interned.
@@ -36,6 +37,8 @@ export interface EndpointGroups {
   scopeOf(plan: OutboundPlan, kind: EndpointKind, scope: ProxyScope): EndpointScope;
   /** What of it counts for one entry; equal views are one object. */
   viewOf(entry: OutboundEntry, scope: EndpointScope): EndpointView;
+  /** Whether all endpoints of a port accept mutual TLS; false when there are none. */
+  allSpeakMtls(service: Service, port: number): boolean;
   /** Undefined when the service is gone. */
   groups(entry: OutboundEntry, view: EndpointView, mtlsOnly: boolean): readonly EndpointGroup[] | undefined;
 }
@@ -75,6 +78,7 @@ interface Balance {
 export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
   const views = new Interner<EndpointView>();
   const scopes = new Interner<EndpointScope>();
+  const isPlaintext = derivePlaintextNodes(graph, mesh);
   const gatewaysOf = (dns: boolean): NetworkGateways | undefined => gateways.get(dns ? 'names' : 'addresses');
   const gateways = graph.derived<'names' | 'addresses', NetworkGateways | undefined>(
     'networkGateways',
@@ -167,7 +171,7 @@ export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
       service,
       endpoints: dns ? ofPort : ofPort.filter(isAddress),
       view,
-      speaksMtls: mtlsChoice(entry, mesh),
+      speaksMtls: mtlsChoice(entry, mesh, isPlaintext),
       unhealthy: service.trafficDistribution !== undefined || minHealth <= 0,
       gateways: gatewaysOf(dns),
       dualStack: mesh.options.dualStack,
@@ -177,7 +181,12 @@ export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
     });
   };
 
-  return { scopeOf, viewOf, groups };
+  const allSpeakMtls: EndpointGroups['allSpeakMtls'] = (service, port) => {
+    const known = mesh.endpoints.get(namespacedHost(service.namespace, service.hostname));
+    const ofPort = endpointsOf(known, { number: port }, undefined);
+    return ofPort.length > 0 && ofPort.every((e) => e.tlsMode !== 'disabled' && !isPlaintext(e));
+  };
+  return { scopeOf, viewOf, allSpeakMtls, groups };
 }
 
 export function isDns({ discovery }: OutboundEntry): boolean {
@@ -208,13 +217,18 @@ function localityView(
  * Whether a client is to speak mutual TLS with an endpoint: the rule's word, else what the endpoint accepts.
  * @see istio/istio pilot/pkg/xds/endpoints/mtls_checker.go
  */
-function mtlsChoice({ rule, subset, port }: OutboundEntry, mesh: Mesh): (endpoint: Endpoint) => boolean {
+function mtlsChoice(
+  { rule, subset, port }: OutboundEntry,
+  mesh: Mesh,
+  isPlaintext: (endpoint: Endpoint) => boolean,
+): (endpoint: Endpoint) => boolean {
   const said = tlsOfSubset(rule?.rule.spec, subset, port.port);
-  if (said !== undefined) return () => said.mode === 'ISTIO_MUTUAL';
+  if (said !== undefined) return (endpoint) => said.mode === 'ISTIO_MUTUAL' && !isPlaintext(endpoint);
   const root = mesh.peerAuthentications.get('');
   const isRoot = (namespace: string) => namespace === mesh.rootNamespace();
-  return ({ tlsMode, namespace, labels, port: own }) => {
-    if (tlsMode !== 'istio') return false;
+  return (endpoint) => {
+    const { tlsMode, namespace, labels, port: own } = endpoint;
+    if (tlsMode !== 'istio' || isPlaintext(endpoint)) return false;
     const policies = isRoot(namespace) ? [] : mesh.peerAuthentications.get(namespace);
     return modeOfPort(peerPolicy({ root, namespace: policies, labels }), own) !== 'DISABLE';
   };

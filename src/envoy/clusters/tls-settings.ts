@@ -1,11 +1,10 @@
 import type { ClientTLSSettings, TrafficPolicy } from '#generated/config/specs.ts';
 import type { MtlsMode } from '../../model/authentication.ts';
-import type { Endpoint } from '../../model/endpoint.ts';
 import type { Service } from '../../model/service.ts';
 import type { ClientFiles } from './view.ts';
 
 /** Whether a service's traffic goes to the address that the client chose, so that no endpoint decides how it is sent. */
-export function isPassedThrough(service: Pick<Service, 'resolution'>, policy: TrafficPolicy | undefined): boolean {
+function isPassedThrough(service: Pick<Service, 'resolution'>, policy: TrafficPolicy | undefined): boolean {
   return service.resolution === 'Passthrough' || policy?.loadBalancer?.simple === 'PASSTHROUGH';
 }
 
@@ -14,7 +13,7 @@ export function isPassedThrough(service: Pick<Service, 'resolution'>, policy: Tr
  * mutual TLS makes it plaintext.
  *
  * @param policy of the whole destination (or subset), not of the port
- * @param endpoints of the port; looked at only when traffic is passed through
+ * @param allSpeakMtls whether every endpoint of the port accepts it, and there is one; asked only when traffic is passed through
  * @returns undefined for services outside the mesh
  * @see istio/istio pilot/pkg/model/push_context.go `BestEffortInferServiceMTLSMode`
  */
@@ -22,13 +21,10 @@ export function serverMtlsMode(
   service: Pick<Service, 'resolution' | 'meshExternal'>,
   policy: TrafficPolicy | undefined,
   namespaceMode: MtlsMode | undefined,
-  endpoints: () => readonly Endpoint[],
+  allSpeakMtls: () => boolean,
 ): MtlsMode | undefined {
   if (service.meshExternal) return undefined;
-  if (isPassedThrough(service, policy)) {
-    const all = endpoints();
-    if (all.length === 0 || all.some(({ tlsMode }) => tlsMode === 'disabled')) return 'DISABLE';
-  }
+  if (isPassedThrough(service, policy) && !allSpeakMtls()) return 'DISABLE';
   return namespaceMode ?? 'PERMISSIVE';
 }
 
