@@ -26,11 +26,12 @@ import { type PeerPolicy, peerPolicy } from '../model/authentication.ts';
 import { appliesToSidecar, authorizationPolicies } from '../model/authorization.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
+import type { ListenerSource } from './capture-listeners.ts';
 import { encodedResource, sameVersion } from './encoded-resource.ts';
 import type { ListenerFacets } from './listener-facets.ts';
 import { type HttpView, type ListenerViews, metadataFlag, metadataText, type TcpView } from './listener-views.ts';
 import { type Mesh, ONE } from './mesh.ts';
-import { LISTENER, type ListenerSource } from './outbound-listeners.ts';
+import { LISTENER } from './outbound-listeners.ts';
 
 /** What of a proxy counts for connections to its workload. Interned. */
 interface InboundView {

@@ -2,27 +2,34 @@ import type { Graph } from '../derive/graph.ts';
 import { DEFAULT_LISTENER_SWITCHES } from '../envoy/listeners/switches.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
+import { deriveCaptureListeners } from './capture-listeners.ts';
 import { sameVersion } from './encoded-resource.ts';
 import { deriveInboundListeners } from './inbound-listeners.ts';
 import { deriveListenerFacets } from './listener-facets.ts';
 import { deriveListenerViews } from './listener-views.ts';
 import type { Mesh } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
+import { deriveOutboundListenerPlan } from './outbound-listener-plan.ts';
 import { deriveOutboundListeners } from './outbound-listeners.ts';
 import type { ScopedResources } from './resource-types.ts';
+import { unionCollection } from './union-collection.ts';
 
-/** Listeners of every sidecar. Of two for one name, that for what the workload calls stays. */
+/** Listeners of every sidecar. Of two that want one name, that for a service which the workload calls stays. */
 export function deriveListeners(graph: Graph, mesh: Mesh, outbound: Outbound): ScopedResources {
   const switches = DEFAULT_LISTENER_SWITCHES;
   const views = deriveListenerViews(graph, mesh, switches);
   const facets = deriveListenerFacets(graph, mesh, switches);
+  const plans = deriveOutboundListenerPlan(graph, mesh, views, switches);
+  const toServices = deriveOutboundListeners(graph, mesh, outbound, plans, views, facets);
   const sources = [
-    deriveOutboundListeners(graph, mesh, views, facets, switches, outbound),
+    deriveCaptureListeners(graph, mesh, toServices, views, facets),
     deriveInboundListeners(graph, mesh, views, facets, switches),
   ];
-  return graph.collection<ProxyScope, string, EncodedResource>('listeners', {
-    items: (scope) =>
-      scope.type === 'sidecar' && !scope.capabilities.grpc ? sources.flatMap((source) => source.names(scope)) : [],
+  const own = graph.collection<ProxyScope, string, EncodedResource>('ownListeners', {
+    items: (scope) => {
+      const { tcp, http } = plans.plan.get(plans.scopeOf.get(scope));
+      return sources.flatMap((source) => source.names(scope)).filter((name) => !tcp.has(name) && !http.has(name));
+    },
     value: (name, scope) => {
       for (const source of sources) {
         const listener = source.listener(name, scope);
@@ -32,4 +39,16 @@ export function deriveListeners(graph: Graph, mesh: Mesh, outbound: Outbound): S
     },
     equals: sameVersion,
   });
+  return unionCollection<ProxyScope, EncodedResource>(
+    'listeners',
+    (scope) => {
+      if (scope.type !== 'sidecar' || scope.capabilities.grpc) return [];
+      return [
+        toServices.tcp.get(toServices.tcpKey.get(scope)),
+        toServices.http.get(toServices.httpKey.get(scope)),
+        own.get(scope),
+      ];
+    },
+    sameVersion,
+  );
 }

@@ -22,7 +22,7 @@ interface EgressScope {
 }
 
 /** What the set of a proxy's outbound listeners depends on; proxies of a namespace share it. Interned. */
-interface PlanScope extends EgressScope {
+export interface PlanScope extends EgressScope {
   readonly view: Omit<PlanView, 'gateways'>;
 }
 
@@ -33,12 +33,20 @@ interface Egress {
   readonly virtualServices: readonly ConfigKey[];
 }
 
+/** Listeners by name, in order; each the same object for as long as it has the same content. */
+export type PlannedListeners = ReadonlyMap<string, PlannedListener>;
+
 export interface ListenerPlan {
-  /** Sorted. */
-  readonly names: readonly string[];
-  /** Each the same object for as long as it has the same content. */
-  readonly listeners: ReadonlyMap<string, PlannedListener>;
+  /** Those that only pass connections on. */
+  readonly tcp: PlannedListeners;
+  /** Those with a filter chain for HTTP. */
+  readonly http: PlannedListeners;
   readonly endpointAddresses: ReadonlySet<string>;
+}
+
+export interface OutboundListenerPlans {
+  readonly scopeOf: Derived<ProxyScope, PlanScope>;
+  readonly plan: Derived<PlanScope, ListenerPlan>;
 }
 
 const MESH_GATEWAY: ReadonlySet<string> = new Set(['mesh']);
@@ -51,12 +59,17 @@ function sameEgress(a: Egress, b: Egress): boolean {
   );
 }
 
+function sameListeners(a: PlannedListeners, b: PlannedListeners): boolean {
+  return sameItems([...a.keys()], [...b.keys()]) && sameItems([...a.values()], [...b.values()]);
+}
+
 function samePlan(a: ListenerPlan, b: ListenerPlan): boolean {
-  return (
-    sameItems(a.names, b.names) &&
-    a.names.every((name) => a.listeners.get(name) === b.listeners.get(name)) &&
-    deepEqual([...a.endpointAddresses].sort(), [...b.endpointAddresses].sort())
-  );
+  const addresses = (plan: ListenerPlan) => [...plan.endpointAddresses].sort();
+  return sameListeners(a.tcp, b.tcp) && sameListeners(a.http, b.http) && sameItems(addresses(a), addresses(b));
+}
+
+function speaksHttp({ chains }: PlannedListener): boolean {
+  return chains.some(({ kind }) => kind === 'http');
 }
 
 /** Which outbound listeners a proxy has, and which filter chains they have: everything but where those lead. */
@@ -65,7 +78,7 @@ export function deriveOutboundListenerPlan(
   mesh: Mesh,
   views: ListenerViews,
   switches: ListenerSwitches,
-): Derived<ProxyScope, ListenerPlan> {
+): OutboundListenerPlans {
   const egressScopes = new Interner<EgressScope>();
   const planScopes = new Interner<PlanScope>();
   const known = new WeakInterner<PlannedListener>();
@@ -132,14 +145,15 @@ export function deriveOutboundListenerPlan(
       endpointAddresses: (service, port) =>
         endpointAddresses.get(`${namespacedHost(service.namespace, service.hostname)}|${port.name}`),
     });
-    const listeners = new Map<string, PlannedListener>();
-    for (const [name, listener] of found.listeners) {
-      listeners.set(
-        name,
-        known.intern(JSON.stringify(listener), () => listener),
-      );
+    const tcp = new Map<string, PlannedListener>();
+    const http = new Map<string, PlannedListener>();
+    for (const name of [...found.listeners.keys()].sort()) {
+      const listener = found.listeners.get(name);
+      if (listener === undefined) continue;
+      const kept = known.intern(JSON.stringify(listener), () => listener);
+      (speaksHttp(kept) ? http : tcp).set(name, kept);
     }
-    return { names: [...listeners.keys()].sort(), listeners, endpointAddresses: found.endpointAddresses };
+    return { tcp, http, endpointAddresses: found.endpointAddresses };
   };
   const plan = graph.derived<PlanScope, ListenerPlan>('outboundListenerPlan', planned, { equals: samePlan });
 
@@ -165,10 +179,11 @@ export function deriveOutboundListenerPlan(
       },
     });
   };
-  return graph.derived<ProxyScope, ListenerPlan>('outboundListenersOf', (scope) => {
-    const shared = plan.get(planScope(scope));
+  const scopeOf = graph.derived<ProxyScope, PlanScope>('listenerPlanScope', (scope) => {
+    const shared = planScope(scope);
     const [ownAddress] = scope.ips;
-    if (ownAddress === undefined || !shared.endpointAddresses.has(ownAddress)) return shared;
-    return plan.get(planScope(scope, ownAddress));
+    const own = ownAddress !== undefined && plan.get(shared).endpointAddresses.has(ownAddress);
+    return own ? planScope(scope, ownAddress) : shared;
   });
+  return { scopeOf, plan };
 }
