@@ -14,7 +14,7 @@ export const CODES = {
   VM0101: 'A file or directory can not be read; what was read of it before stays in force.',
   VM0102: 'A file or document is larger than the limits allow.',
   VM0103: 'The text is not YAML or JSON in UTF-8.',
-  VM0104: 'The text is YAML, but a part of it has no effect: a key that stands twice, an unknown tag.',
+  VM0104: 'The text is YAML, but not what it seems: a key stands twice or is read as a boolean, a tag is unknown.',
   VM0105: 'The document is no object: apiVersion, kind or metadata are missing or wrong.',
   VM0106: 'The kind is not known; the document is ignored.',
   VM0107: 'The kind is known, but not in this version.',

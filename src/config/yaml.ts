@@ -222,6 +222,9 @@ class Construction {
     if (Object.hasOwn(frame.map as object, key)) {
       this.#warn(offset, `the key "${key}" stands twice here; the last one counts: remove the other`);
     }
+    if (plain && typeof value === 'boolean' && text.toLowerCase() !== key) {
+      this.#warn(offset, `the key "${text}" is read as "${key}", as Kubernetes does: put it in quotes`);
+    }
     frame.key = key;
   }
 

@@ -134,6 +134,8 @@ function readDuration({ min, max }: Scalar, raw: unknown): ReadScalar {
 }
 
 function frozenCopy(value: unknown): unknown {
+  // As proto JSON has 64-bit numbers; JSON itself can not say a bigint.
+  if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
   if (!isJsonObject(value)) return value;
   return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, frozenCopy(item)])));

@@ -15,7 +15,7 @@ const SHARED = new URL('../../../../shared/', import.meta.url);
 const KUBERNETES_SCALAR: ScalarTag = {
   tag: 'tag:yaml.org,2002:plain',
   default: true,
-  test: /^[^]*$/,
+  test: /^.*$/s,
   resolve: (text) => plainValue(text),
 };
 

@@ -38,7 +38,10 @@ test('merged keys lose against those of the map itself, and against earlier maps
 });
 
 test('keys become text as in JSON', () => {
-  assert.deepEqual(value('on: 1\n0777: 2\n1.5: 3\n2001-01-01: 4\n"5": 6\n'), {
+  const read = readYaml('on: 1\n"off": 2\n');
+  assert.deepEqual(read.value, { true: 1, off: 2 });
+  assert.match(read.problems[0]?.message ?? '', /the key "on" is read as "true"/);
+  assert.deepEqual(value('true: 1\n0777: 2\n1.5: 3\n2001-01-01: 4\n"5": 6\n'), {
     true: 1,
     511: 2,
     1.5: 3,
