@@ -29,7 +29,7 @@ test('collections, scalars of all styles, and anchors are read', () => {
 });
 
 test('merged keys lose against those of the map itself, and against earlier maps', () => {
-  const text = 'x: &x {b: 1, c: 1}\ny: &y {b: 2, e: 3}\nz:\n  b: 9\n  <<: [*x, *y]\nw:\n  <<: *x\n  c: 5\n';
+  const text = 'x: &x {b: 1, c: 1}\nv: &v {b: 2, e: 3}\nz:\n  b: 9\n  <<: [*x, *v]\nw:\n  <<: *x\n  c: 5\n';
   const { z, w } = value(text) as { z: unknown; w: unknown };
   assert.deepEqual(z, { b: 9, c: 1, e: 3 });
   assert.deepEqual(w, { b: 1, c: 5 });
