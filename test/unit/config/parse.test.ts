@@ -123,9 +123,13 @@ kind: List
 });
 
 test('a bad document takes no other with it', () => {
-  const text = [serviceEntry('a'), 'kind: [\n', serviceEntry('b', '', ''), 'just text\n', serviceEntry('c')].join(
-    '---\n',
-  );
+  const text = [
+    serviceEntry('a'),
+    'kind: [\n',
+    serviceEntry('b').replace('DNS', 'DNSS'),
+    'just text\n',
+    serviceEntry('c'),
+  ].join('---\n');
   const { configs, refused, diagnostics } = parse(text);
   assert.deepEqual(
     configs.map(({ name }) => name),
