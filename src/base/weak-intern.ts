@@ -1,3 +1,5 @@
+import { contentVersion } from './hash.ts';
+
 /**
  * One object per text for as long as somebody holds it, so that identity can stand for equality without keeping what nobody
  * uses any more.
@@ -30,5 +32,10 @@ export class ObjectNumbers {
     if (known !== undefined) return known;
     this.#numbers.set(object, ++this.#last);
     return this.#last;
+  }
+
+  /** A short text for a list of objects, the same for the same objects in the same order. */
+  ofAll(objects: readonly object[]): string {
+    return contentVersion(new Uint8Array(Uint32Array.from(objects, (object) => this.of(object)).buffer));
   }
 }

@@ -43,11 +43,7 @@ export function deriveListeners(graph: Graph, mesh: Mesh, outbound: Outbound): S
     'listeners',
     (scope) => {
       if (scope.type !== 'sidecar' || scope.capabilities.grpc) return [];
-      return [
-        toServices.tcp.get(toServices.tcpKey.get(scope)),
-        toServices.http.get(toServices.httpKey.get(scope)),
-        own.get(scope),
-      ];
+      return [...toServices.sets.map(({ listeners, keyOf }) => listeners.get(keyOf.get(scope))), own.get(scope)];
     },
     sameVersion,
   );

@@ -1,8 +1,8 @@
 import type { IstioEgressListener } from '#generated/config/specs.ts';
 import { deepEqual, sameItems } from '../base/equal.ts';
-import { Interner } from '../base/intern.ts';
+import { canonicalJson } from '../base/intern.ts';
 import type { Labels } from '../base/labels.ts';
-import { WeakInterner } from '../base/weak-intern.ts';
+import { ObjectNumbers, WeakInterner } from '../base/weak-intern.ts';
 import type { ConfigKey } from '../config/config.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import { type L4Routes, l4Routes } from '../envoy/listeners/l4-routes.ts';
@@ -15,22 +15,22 @@ import type { Service } from '../model/service.ts';
 import type { ListenerViews } from './listener-views.ts';
 import { type Mesh, namespacedHost } from './mesh.ts';
 
-/** Whose services are seen. Interned. */
-interface EgressScope {
-  readonly namespace: string;
-  readonly sidecar: ProxyScope['sidecar'];
-}
-
-/** What the set of a proxy's outbound listeners depends on; proxies of a namespace share it. Interned. */
-export interface PlanScope extends EgressScope {
-  readonly view: Omit<PlanView, 'gateways'>;
-}
-
 /** An egress listener, with the keys of those VirtualServices that speak of connections. */
 interface Egress {
   readonly listener: IstioEgressListener | undefined;
   readonly services: readonly Service[];
   readonly virtualServices: readonly ConfigKey[];
+}
+
+/** Egress listeners with what they import. Interned: namespaces that see the same have the same. */
+interface EgressList {
+  readonly listeners: readonly Egress[];
+}
+
+/** What the set of a proxy's outbound listeners depends on. Interned. */
+export interface PlanScope {
+  readonly egress: EgressList;
+  readonly view: Omit<PlanView, 'gateways'>;
 }
 
 /** Listeners by name, in order; each the same object for as long as it has the same content. */
@@ -51,12 +51,14 @@ export interface OutboundListenerPlans {
 
 const MESH_GATEWAY: ReadonlySet<string> = new Set(['mesh']);
 
-function sameEgress(a: Egress, b: Egress): boolean {
-  return (
-    deepEqual(a.listener, b.listener) &&
-    sameItems(a.services, b.services) &&
-    sameItems(a.virtualServices, b.virtualServices)
-  );
+/** What of a proxy decides which routes are for it; proxies that differ in all else share a plan. */
+interface ClientConditions {
+  /** Labels that some match names. */
+  readonly labels: readonly string[];
+  /** Some match names a namespace. */
+  readonly namespace: boolean;
+  /** Some service has other names, which are shortened for clients of its domain. */
+  readonly dnsDomain: boolean;
 }
 
 function sameListeners(a: PlannedListeners, b: PlannedListeners): boolean {
@@ -79,20 +81,27 @@ export function deriveOutboundListenerPlan(
   views: ListenerViews,
   switches: ListenerSwitches,
 ): OutboundListenerPlans {
-  const egressScopes = new Interner<EgressScope>();
-  const planScopes = new Interner<PlanScope>();
+  const lists = new WeakInterner<EgressList>();
+  const planScopes = new WeakInterner<PlanScope>();
   const known = new WeakInterner<PlannedListener>();
+  const numbers = new ObjectNumbers();
 
-  const egress = graph.derived<EgressScope, readonly Egress[]>(
-    'listenerEgress',
-    (scope) =>
-      mesh.sidecarScope.get(scope).egress.map(({ listener, services, virtualServices }) => ({
+  /** Key `namespace|sidecar`. */
+  const egressLists = graph.derived<string, EgressList>('listenerEgress', (key) => {
+    const [namespace = '', sidecar = ''] = key.split('|');
+    const listeners = mesh.sidecarScope.get({ namespace, sidecar }).egress.map(
+      ({ listener, services, virtualServices }): Egress => ({
         listener,
         services,
         virtualServices: virtualServices.filter(({ hasTls, hasTcp }) => hasTls || hasTcp).map(({ key }) => key),
-      })),
-    { equals: (a, b) => sameItems(a, b, sameEgress) },
-  );
+      }),
+    );
+    const content = listeners.map(
+      ({ listener, services, virtualServices }) =>
+        `${listener ? canonicalJson(listener) : ''}~${numbers.ofAll(services)}~${virtualServices.join()}`,
+    );
+    return lists.intern(content.join('\n'), () => ({ listeners }));
+  });
   /** Without destinations, so that a changed weight is no change here. */
   const routes = graph.derived<ConfigKey, L4Routes | undefined>(
     'l4Routes',
@@ -104,17 +113,19 @@ export function deriveOutboundListenerPlan(
   );
   const routesOf = (keys: readonly ConfigKey[]) => keys.flatMap((key) => routes.get(key) ?? []);
 
-  /** Labels by which routes tell clients apart: proxies that differ in others share a plan. */
-  const labelKeys = graph.derived<EgressScope, readonly string[]>(
-    'l4SourceLabels',
-    (scope) => {
-      const matches = egress
-        .get(scope)
+  const conditions = graph.derived<EgressList, ClientConditions>(
+    'l4ClientConditions',
+    ({ listeners }) => {
+      const matches = listeners
         .flatMap(({ virtualServices }) => routesOf(virtualServices))
         .flatMap(({ tls, tcp }) => [...tls.flat(), ...tcp.flatMap((route) => (route === 'any' ? [] : route))]);
-      return [...new Set(matches.flatMap(({ sourceLabels }) => Object.keys(sourceLabels ?? {})))].sort();
+      return {
+        labels: [...new Set(matches.flatMap(({ sourceLabels }) => Object.keys(sourceLabels ?? {})))].sort(),
+        namespace: matches.some(({ sourceNamespace }) => sourceNamespace),
+        dnsDomain: listeners.some(({ services }) => services.some(({ aliases }) => aliases.length > 0)),
+      };
     },
-    { equals: sameItems },
+    { equals: deepEqual },
   );
 
   /** Key `namespace/host|port name`. */
@@ -132,16 +143,14 @@ export function deriveOutboundListenerPlan(
   );
 
   const planned = (scope: PlanScope): ListenerPlan => {
-    const { namespace, sidecar, view } = scope;
+    const { egress, view } = scope;
     const found = outboundPlan({
       view: { ...view, gateways: MESH_GATEWAY },
-      egress: egress
-        .get(egressScopes.intern({ namespace, sidecar }))
-        .map(({ listener, services, virtualServices }) => ({
-          ...(listener ? { listener } : {}),
-          services,
-          virtualServices: routesOf(virtualServices),
-        })),
+      egress: egress.listeners.map(({ listener, services, virtualServices }) => ({
+        ...(listener ? { listener } : {}),
+        services,
+        virtualServices: routesOf(virtualServices),
+      })),
       endpointAddresses: (service, port) =>
         endpointAddresses.get(`${namespacedHost(service.namespace, service.hostname)}|${port.name}`),
     });
@@ -158,26 +167,23 @@ export function deriveOutboundListenerPlan(
   const plan = graph.derived<PlanScope, ListenerPlan>('outboundListenerPlan', planned, { equals: samePlan });
 
   const planScope = (scope: ProxyScope, ownAddress?: string): PlanScope => {
-    const { namespace, sidecar } = scope;
-    const keys = labelKeys.get(egressScopes.intern({ namespace, sidecar }));
+    const egress = egressLists.get(`${scope.namespace}|${scope.sidecar}`);
+    const asked = conditions.get(egress);
     const labels: Labels = Object.fromEntries(
-      keys.flatMap((key) => (key in scope.labels ? [[key, scope.labels[key] ?? '']] : [])),
+      asked.labels.flatMap((key) => (key in scope.labels ? [[key, scope.labels[key] ?? '']] : [])),
     );
-    return planScopes.intern({
-      namespace,
-      sidecar,
-      view: {
-        labels,
-        namespace,
-        families: scope.ipFamilies,
-        addresses: views.addressView(scope),
-        bindsAll: scope.interceptionMode === 'NONE',
-        limits: views.portLimits(scope),
-        dnsDomain: scope.dnsDomain,
-        http10: switches.http10,
-        ...(ownAddress === undefined ? {} : { ownAddress }),
-      },
-    });
+    const view: PlanScope['view'] = {
+      labels,
+      namespace: asked.namespace ? scope.namespace : '',
+      families: scope.ipFamilies,
+      addresses: views.addressView(scope),
+      bindsAll: scope.interceptionMode === 'NONE',
+      limits: views.portLimits(scope),
+      dnsDomain: asked.dnsDomain ? scope.dnsDomain : '',
+      http10: switches.http10,
+      ...(ownAddress === undefined ? {} : { ownAddress }),
+    };
+    return planScopes.intern(`${numbers.of(egress)}~${canonicalJson(view)}`, () => ({ egress, view }));
   };
   const scopeOf = graph.derived<ProxyScope, PlanScope>('listenerPlanScope', (scope) => {
     const shared = planScope(scope);

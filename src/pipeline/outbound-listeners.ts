@@ -1,5 +1,5 @@
 import type { DestinationRule } from '#generated/config/specs.ts';
-import { isWildcardHost } from '../base/host.ts';
+import { type Hostname, isWildcardHost } from '../base/host.ts';
 import { Interner } from '../base/intern.ts';
 import type { Labels } from '../base/labels.ts';
 import { ObjectNumbers, WeakInterner } from '../base/weak-intern.ts';
@@ -13,9 +13,9 @@ import type { EncodedResource } from '../proto/resource-set.ts';
 import { encodedResource, sameVersion } from './encoded-resource.ts';
 import type { ListenerFacets } from './listener-facets.ts';
 import type { HttpView, ListenerViews, TcpView } from './listener-views.ts';
-import type { Mesh } from './mesh.ts';
+import { type Mesh, ONE } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
-import type { OutboundListenerPlans, PlanScope } from './outbound-listener-plan.ts';
+import type { OutboundListenerPlans, PlannedListeners, PlanScope } from './outbound-listener-plan.ts';
 
 export const LISTENER = 'envoy.config.listener.v3.Listener';
 
@@ -49,15 +49,31 @@ interface SetKey {
   readonly http: HttpView | undefined;
 }
 
+/** A set of listeners, and the key under which a proxy has it. */
+export interface ListenerSet {
+  readonly listeners: Collection<SetKey, string, EncodedResource>;
+  readonly keyOf: Derived<ProxyScope, SetKey>;
+}
+
 export interface OutboundListeners {
-  /** Those that only pass connections on, which say nothing of the workload: wide, and shared by a namespace. */
-  readonly tcp: Collection<SetKey, string, EncodedResource>;
-  /** Those that speak HTTP. */
-  readonly http: Collection<SetKey, string, EncodedResource>;
-  readonly tcpKey: Derived<ProxyScope, SetKey>;
-  readonly httpKey: Derived<ProxyScope, SetKey>;
+  /** Disjoint, widest first. */
+  readonly sets: readonly ListenerSet[];
   /** A listener that needs no looking up. */
   translated(listener: OutboundListener, tcp: TcpView, http: HttpView | undefined): EncodedResource;
+}
+
+/** From where destinations are looked at that are the same for everybody. */
+const EVERYBODY: RouteScope = { namespace: '', sidecar: '', labels: {} };
+
+/** Listeners that only pass connections on, and say nothing of the workload. */
+interface TcpListeners {
+  /** No rule and no route is about their services: they are the same for every namespace. */
+  readonly plain: PlannedListeners;
+  readonly ruled: PlannedListeners;
+}
+
+function isPlain({ chains }: PlannedListener, isRuled: (host: Hostname) => boolean): boolean {
+  return chains.every((chain) => chain.kind === 'tcp' && 'serviceId' in chain.to && !isRuled(chain.to.host));
 }
 
 /** Listeners for the services that workloads call. */
@@ -140,27 +156,54 @@ export function deriveOutboundListeners(
     return translated(resolved.get(resolveKeys.intern(id, () => ({ planned, routes }))), tcp, http);
   };
 
-  const setKey = (scope: ProxyScope, http: HttpView | undefined): SetKey => {
-    const { namespace, sidecar } = scope;
-    const routes = routeScopes.intern({ namespace, sidecar, labels: outbound.scopeOf.get(scope)?.labels ?? {} });
+  const tcpListeners = graph.derived<PlanScope, TcpListeners>('tcpListenersOf', (scope) => {
+    const isRuled = outbound.hasRule.get(ONE);
+    const plain = new Map<string, PlannedListener>();
+    const ruled = new Map<string, PlannedListener>();
+    for (const [name, planned] of plans.plan.get(scope).tcp)
+      (isPlain(planned, isRuled) ? plain : ruled).set(name, planned);
+    return { plain, ruled };
+  });
+  const setKey = (scope: ProxyScope, routes: RouteScope, http: HttpView | undefined): SetKey => {
     const plan = plans.scopeOf.get(scope);
     const tcp = views.tcp.get(scope);
     const id = `${numbers.of(plan)}~${numbers.of(routes)}~${numbers.of(tcp)}~${numbers.of(http)}`;
     return setKeys.intern(id, () => ({ plan, routes, tcp, http }));
   };
+  const routesOf = (scope: ProxyScope): RouteScope => {
+    const { namespace, sidecar } = scope;
+    return routeScopes.intern({ namespace, sidecar, labels: outbound.scopeOf.get(scope)?.labels ?? {} });
+  };
+  const set = (
+    name: string,
+    parts: (key: SetKey) => PlannedListeners,
+    keyOf: (scope: ProxyScope) => SetKey,
+  ): ListenerSet => ({
+    listeners: graph.collectionOfParts<SetKey, string, PlannedListener, EncodedResource>(name, {
+      parts,
+      value: (_name, planned, key) => ofSet(planned, key),
+      equals: sameVersion,
+    }),
+    keyOf: graph.derived(`${name}Key`, keyOf),
+  });
   return {
-    tcp: graph.collectionOfParts<SetKey, string, PlannedListener, EncodedResource>('tcpListeners', {
-      parts: ({ plan }) => plans.plan.get(plan).tcp,
-      value: (_name, planned, key) => ofSet(planned, key),
-      equals: sameVersion,
-    }),
-    http: graph.collectionOfParts<SetKey, string, PlannedListener, EncodedResource>('httpListeners', {
-      parts: ({ plan }) => plans.plan.get(plan).http,
-      value: (_name, planned, key) => ofSet(planned, key),
-      equals: sameVersion,
-    }),
-    tcpKey: graph.derived('tcpListenersOf', (scope) => setKey(scope, undefined)),
-    httpKey: graph.derived('httpListenersOf', (scope) => setKey(scope, views.http.get(scope))),
+    sets: [
+      set(
+        'plainListeners',
+        ({ plan }) => tcpListeners.get(plan).plain,
+        (scope) => setKey(scope, EVERYBODY, undefined),
+      ),
+      set(
+        'ruledListeners',
+        ({ plan }) => tcpListeners.get(plan).ruled,
+        (scope) => setKey(scope, routesOf(scope), undefined),
+      ),
+      set(
+        'httpListeners',
+        ({ plan }) => plans.plan.get(plan).http,
+        (scope) => setKey(scope, routesOf(scope), views.http.get(scope)),
+      ),
+    ],
     translated,
   };
 }

@@ -1,7 +1,6 @@
 import type { DestinationRule, TrafficPolicy } from '#generated/config/specs.ts';
 import { cached } from '../base/cached.ts';
 import { deepEqual } from '../base/equal.ts';
-import { contentVersion } from '../base/hash.ts';
 import { type Hostname, hostsOverlap, isWildcardHost } from '../base/host.ts';
 import { canonicalJson } from '../base/intern.ts';
 import type { Labels } from '../base/labels.ts';
@@ -39,6 +38,8 @@ export interface OutboundPlans {
   readonly of: Derived<OutboundScope, OutboundPlan>;
   /** A number for each entry, for keys. */
   readonly numbers: ObjectNumbers;
+  /** Whether any DestinationRule is about a host. */
+  readonly hasRule: Derived<'', (host: Hostname) => boolean>;
 }
 
 /** @see istio/istio pilot/pkg/networking/core/cluster.go `buildOutboundClusters` */
@@ -53,7 +54,7 @@ export function deriveOutboundPlan(graph: Graph, mesh: Mesh): OutboundPlans {
   /** Namespaces that see the same services share the list. */
   const services = graph.derived<OutboundScope, ServiceList>('outboundServices', ({ namespace, sidecar }) => {
     const { services: seen } = mesh.sidecarScope.get({ namespace, sidecar });
-    return lists.intern(contentOf(seen, serviceNumbers), () => ({ services: seen }));
+    return lists.intern(serviceNumbers.ofAll(seen), () => ({ services: seen }));
   });
   /** Namespaces for which some rule is meant; all others get the rules that are meant for everybody. */
   const ruleNamespaces = graph.derived<'', ReadonlySet<string>>(
@@ -95,7 +96,7 @@ export function deriveOutboundPlan(graph: Graph, mesh: Mesh): OutboundPlans {
         : undefined;
       for (const entry of entries.of(service, rule, type)) if (!found.has(entry.name)) found.set(entry.name, entry);
     }
-    return plans.intern(contentOf([...found.values()], numbers), () => ({ entries: found }));
+    return plans.intern(numbers.ofAll([...found.values()]), () => ({ entries: found }));
   });
   const of = graph.derived<OutboundScope, OutboundPlan>('outboundPlanOf', (scope) => {
     const list = services.get(scope);
@@ -104,7 +105,7 @@ export function deriveOutboundPlan(graph: Graph, mesh: Mesh): OutboundPlans {
     const id = `${serviceNumbers.of(list)}~${namespace}~${canonicalJson(labels)}~${view.type}`;
     return planned.get(keys.intern(id, () => ({ list, namespace, labels, type: view.type })));
   });
-  return { of, numbers };
+  return { of, numbers, hasRule };
 }
 
 interface ServiceList {
@@ -121,11 +122,6 @@ interface PlanKey {
 
 /** Stands for all namespaces that no rule is meant for: it is no namespace's name. */
 const ANY_NAMESPACE = '~';
-
-/** A short text for a list of objects, the same for the same objects in the same order. */
-function contentOf(objects: readonly object[], numbers: ObjectNumbers): string {
-  return contentVersion(new Uint8Array(Uint32Array.from(objects, (object) => numbers.of(object)).buffer));
-}
 
 function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return a.size === b.size && a.isSubsetOf(b);

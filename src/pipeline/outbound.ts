@@ -1,3 +1,4 @@
+import type { Hostname } from '../base/host.ts';
 import type { ObjectNumbers } from '../base/weak-intern.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import type { ProxyScope } from '../model/scope.ts';
@@ -12,6 +13,8 @@ export interface Outbound {
   readonly planOf: Derived<OutboundScope, OutboundPlan>;
   /** Numbers of entries, for keys. */
   readonly entryNumbers: ObjectNumbers;
+  /** Whether any DestinationRule is about a host. */
+  readonly hasRule: Derived<'', (host: Hostname) => boolean>;
   readonly endpoints: EndpointGroups;
 }
 
@@ -21,6 +24,7 @@ export function deriveOutbound(graph: Graph, mesh: Mesh): Outbound {
     scopeOf: deriveOutboundScope(graph, mesh),
     planOf: plans.of,
     entryNumbers: plans.numbers,
+    hasRule: plans.hasRule,
     endpoints: deriveEndpointGroups(graph, mesh),
   };
 }

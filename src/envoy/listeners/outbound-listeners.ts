@@ -1,4 +1,4 @@
-import { isWildcardHost } from '../../base/host.ts';
+import { type Hostname, isWildcardHost } from '../../base/host.ts';
 import { isHttp, isTcp, isTls, type Protocol } from '../../model/protocol.ts';
 import type { Service, ServicePort } from '../../model/service.ts';
 import { hostRouteName, portRouteName } from '../names.ts';
@@ -27,7 +27,7 @@ export interface TcpChainPlan {
   readonly kind: 'tcp';
   readonly match: ChainMatch;
   /** A port of a service, or a route of a VirtualService. */
-  readonly to: { readonly serviceId: string; readonly port: number } | RoutedChain['route'];
+  readonly to: { readonly serviceId: string; readonly host: Hostname; readonly port: number } | RoutedChain['route'];
   /** The VirtualService that gave it, as resources name it. */
   readonly path?: string;
   /** Of the listener: destinations that name no port are reached on it. */
@@ -176,7 +176,7 @@ export class OutboundListeners {
     };
     // A port that only the Sidecar names leads to the service's port if that has but one.
     const [only] = service.ports.length === 1 ? service.ports : [];
-    const to = { serviceId: service.id, port: only?.port ?? port.port };
+    const to = { serviceId: service.id, host: service.hostname, port: only?.port ?? port.port };
     return [...chains, { kind: 'tcp', match, to, port }];
   }
 
