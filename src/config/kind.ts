@@ -77,9 +77,11 @@ export function validateSpec(
   const prefix = kind.specField === 'spec' ? ['spec'] : [];
   const described = kind.specField === 'spec' ? raw : withoutEnvelope(raw);
   const strict = options.strict || kind.group === 'security.istio.io';
+  const isMesh = kind.group === 'mesh.istio.io';
   const read = normalized(kind.schema, described, {
     unknownField: strict ? 'error' : 'warning',
-    deprecatedField: kind.group === 'mesh.istio.io' ? 'info' : 'warning',
+    deprecatedField: isMesh ? 'info' : 'warning',
+    lastOfGroup: isMesh,
   });
   const structural = read.findings.map((finding) => ({ ...finding, path: [...prefix, ...finding.path] }));
   const findings: Finding[] = [...structural];

@@ -21,6 +21,10 @@ interface Reading {
   readonly findings: Finding[];
   readonly unknownField: 'error' | 'warning';
   readonly deprecatedField: 'warning' | 'info';
+  /** Whether of fields of which one may be set the last counts, as for messages that no CRD guards. */
+  readonly lastOfGroup: boolean;
+  /** Fields around the reader below which out of bounds is but a warning. */
+  lenient: number;
   unreadable: boolean;
 }
 
@@ -36,9 +40,9 @@ const UNREADABLE: unique symbol = Symbol('unreadable');
 export function normalized(
   schema: Message,
   raw: unknown,
-  options: Pick<Reading, 'unknownField' | 'deprecatedField'>,
+  options: Pick<Reading, 'unknownField' | 'deprecatedField' | 'lastOfGroup'>,
 ): Normalized {
-  const reading: Reading = { ...options, path: [], findings: [], unreadable: false };
+  const reading: Reading = { ...options, path: [], findings: [], lenient: 0, unreadable: false };
   const value = readMessage(schema, raw ?? {}, reading);
   return { value: reading.unreadable ? undefined : (value as object), findings: reading.findings };
 }
@@ -68,14 +72,16 @@ function readMessage(schema: Message, raw: unknown, reading: Reading): unknown {
     const field = schema.fields[name];
     if (field === undefined || value === null || value === undefined) continue;
     reading.path.push(written);
+    if (field.lenient) reading.lenient++;
     const result = readField(field, value, schema.style, reading);
+    if (field.lenient) reading.lenient--;
     if (field.deprecated !== undefined) deprecatedField(written, field.deprecated, reading);
     reading.path.pop();
     if (result === undefined) continue;
     set.set(name, written);
     if (result !== UNREADABLE) read[name] = result;
   }
-  checkGroups(schema, set, reading);
+  checkGroups(schema, set, read, reading);
   for (const [name, field] of Object.entries(schema.fields)) {
     if (field.required !== true || set.has(name)) continue;
     reading.path.push(name);
@@ -111,13 +117,30 @@ function deprecatedField(written: string, instead: string, reading: Reading): vo
   reading.findings.push(place[reading.deprecatedField](`"${written}" is deprecated: ${instead}`, 'IST0002'));
 }
 
-function checkGroups(schema: Message, set: ReadonlyMap<string, string>, reading: Reading): void {
+function checkGroups(
+  schema: Message,
+  set: ReadonlyMap<string, string>,
+  read: Record<string, unknown>,
+  reading: Reading,
+): void {
   for (const group of Object.values(schema.oneofs)) {
-    const [, second] = group.filter((name) => set.has(name));
+    const present = group.filter((name) => set.has(name));
+    const [, second] = present;
     if (second === undefined) continue;
     const place = placeOf([...reading.path, set.get(second) ?? second]);
-    reading.findings.push(place.error(`only one of ${group.join(', ')} may be set: keep the one that you mean`));
+    const rule = `${present.join(' and ')} exclude each other`;
+    if (!reading.lastOfGroup) {
+      reading.findings.push(place.error(`${rule}: keep the one that you mean`));
+      continue;
+    }
+    reading.findings.push(place.warning(`${rule}; "${present.at(-1)}" counts: remove the others`));
+    for (const name of present.slice(0, -1)) delete read[name];
   }
+}
+
+function outOfBounds(reading: Reading, message: string): void {
+  const place = placeOf([...reading.path]);
+  reading.findings.push(reading.lenient > 0 ? place.warning(message) : place.error(message));
 }
 
 function readField(field: Field, raw: unknown, style: Message['style'], reading: Reading): unknown {
@@ -159,12 +182,13 @@ function readMap(field: Field, raw: unknown, style: Message['style'], reading: R
   return Object.freeze(Object.fromEntries(pairs));
 }
 
-function checkSize({ minItems, maxItems }: Field, size: number, reading: Reading): void {
-  if (minItems !== undefined && size < minItems) {
-    reading.findings.push(placeOf([...reading.path]).error(`has ${size} elements, but needs at least ${minItems}`));
+function checkSize({ required, minItems, maxItems }: Field, size: number, reading: Reading): void {
+  const absent = required === true && size === 0;
+  if (minItems !== undefined && size < minItems && !absent) {
+    outOfBounds(reading, `has ${size} elements, but needs at least ${minItems}`);
   }
   if (maxItems !== undefined && size > maxItems) {
-    reading.findings.push(placeOf([...reading.path]).error(`has ${size} elements; at most ${maxItems} are allowed`));
+    outOfBounds(reading, `has ${size} elements; at most ${maxItems} are allowed`);
   }
 }
 
@@ -175,9 +199,9 @@ function readValue({ type }: Field, raw: unknown, style: Message['style'], readi
     case 'enum':
       return readEnum(type, raw, style, reading);
     default: {
-      const { value, unreadable, outOfBounds } = readScalar(type, raw, style === 'proto');
+      const { value, unreadable, outOfBounds: wrong } = readScalar(type, raw, style === 'proto');
       if (unreadable !== undefined) return refused(reading, unreadable);
-      if (outOfBounds !== undefined) reading.findings.push(placeOf([...reading.path]).error(outOfBounds));
+      if (wrong !== undefined) outOfBounds(reading, wrong);
       return value;
     }
   }

@@ -39,5 +39,9 @@ export const TELEMETRY: KindDefinition<Telemetry> = defineKind({
     yield* targetedFindings(at(), spec);
     yield* tracingFindings(at('tracing'), spec.tracing ?? []);
     yield* metricsFindings(at('metrics'), spec.metrics ?? []);
+    for (const [i, { filter }] of (spec.accessLogging ?? []).entries()) {
+      if (filter === undefined || (filter.expression ?? '').trim() !== '') continue;
+      yield at('accessLogging', i, 'filter', 'expression').error('needs a CEL expression, as "response.code >= 400"');
+    }
   },
 });

@@ -2,7 +2,7 @@ import type { TrafficExtension } from '#generated/config/specs.ts';
 import { defineKind, type KindDefinition } from '../kind.ts';
 import { TrafficExtension as schema } from '../schema/traffic-extension.ts';
 import { targetedFindings } from './selectors.ts';
-import { wasmModuleFindings } from './wasm-module.ts';
+import { selectedPortsFindings, wasmModuleFindings } from './wasm-module.ts';
 
 /** @see istio/istio pkg/config/validation/validation.go `ValidateTrafficExtension` */
 export const TRAFFIC_EXTENSION: KindDefinition<TrafficExtension> = defineKind({
@@ -15,6 +15,7 @@ export const TRAFFIC_EXTENSION: KindDefinition<TrafficExtension> = defineKind({
   schema,
   *validate({ spec, at }) {
     yield* targetedFindings(at(), spec);
+    yield* selectedPortsFindings(at('match'), spec.match);
     if ((spec.wasm ?? spec.lua) === undefined) yield at().error('says not what to run: set wasm or lua');
     if (spec.wasm !== undefined) yield* wasmModuleFindings(at('wasm'), spec.wasm);
   },

@@ -1,4 +1,4 @@
-import type { VmConfig } from '#generated/config/specs.ts';
+import type { PolicyPortSelector, VmConfig } from '#generated/config/specs.ts';
 import type { Finding, Place } from '../finding.ts';
 import { problem } from './names.ts';
 
@@ -9,9 +9,7 @@ function urlProblem(url: string): string | undefined {
   if (scheme !== undefined && !SCHEMES.includes(scheme.toLowerCase())) {
     return `"${url}" must begin with one of ${SCHEMES.map((name) => `${name}://`).join(', ')}`;
   }
-  // Without scheme an image is meant, whose first part is a host, or else a path.
-  const complete = scheme === undefined ? `http://${url}` : url;
-  return URL.canParse(complete) ? undefined : `"${url}" is not a URL`;
+  return /^[^\s"<>\\^`{|}]+$/.test(url) ? undefined : `"${url}" is not a URL`;
 }
 
 function* environmentFindings(at: Place, { env = [] }: VmConfig): Generator<Finding> {
@@ -32,4 +30,17 @@ export function* wasmModuleFindings(
 ): Generator<Finding> {
   yield* problem(at.at('url'), urlProblem(url));
   if (vmConfig !== undefined) yield* environmentFindings(at.at('vmConfig'), vmConfig);
+}
+
+/** Ports of the traffic that a module sees: each may stand once. */
+export function* selectedPortsFindings(
+  at: Place,
+  selectors: readonly { readonly ports?: readonly PolicyPortSelector[] }[] | undefined,
+): Generator<Finding> {
+  for (const [i, { ports = [] }] of (selectors ?? []).entries()) {
+    for (const [j, { number }] of ports.entries()) {
+      const repeated = ports.slice(0, j).some((port) => port.number === number);
+      if (repeated) yield at.at(i, 'ports', j).error(`port ${number} stands before: remove it`);
+    }
+  }
 }

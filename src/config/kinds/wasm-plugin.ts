@@ -2,7 +2,7 @@ import type { WasmPlugin } from '#generated/config/specs.ts';
 import { defineKind, type KindDefinition } from '../kind.ts';
 import { WasmPlugin as schema } from '../schema/wasm-plugin.ts';
 import { targetedFindings } from './selectors.ts';
-import { wasmModuleFindings } from './wasm-module.ts';
+import { selectedPortsFindings, wasmModuleFindings } from './wasm-module.ts';
 
 export const WASM_PLUGIN: KindDefinition<WasmPlugin> = defineKind({
   group: 'extensions.istio.io',
@@ -14,6 +14,7 @@ export const WASM_PLUGIN: KindDefinition<WasmPlugin> = defineKind({
   schema,
   *validate({ spec, at }) {
     yield* targetedFindings(at(), spec);
+    yield* selectedPortsFindings(at('match'), spec.match);
     yield* wasmModuleFindings(at(), spec);
   },
 });

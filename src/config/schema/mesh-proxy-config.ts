@@ -77,7 +77,7 @@ export const InboundInterceptionMode: Enum = enumeration(
 export const RemoteService: Message = message('RemoteService', 'A service that the proxy sends to.', {
   address: one(string, 'Address, as `host:port`.'),
   tlsSettings: one(ClientTLSSettings, 'TLS towards it.'),
-  tcpKeepalive: one(TcpKeepalive, 'Keepalive of the connection.'),
+  tcpKeepalive: one(TcpKeepalive, 'Keepalive of the connection.', { lenient: true }),
 });
 
 export const ProxyStatsMatcher: Message = message('ProxyStatsMatcher', 'Which further statistics the proxy keeps.', {
@@ -121,7 +121,7 @@ export const ProxyConfig: Message = message('ProxyConfig', 'Settings of a proxy.
   gatewayTopology: one(Topology, 'What stands before gateways.'),
   terminationDrainDuration: one(duration, 'How long connections are drained at the end. Default 5s.'),
   meshId: one(string, 'Name of the mesh.'),
-  readinessProbe: one(ReadinessProbe, 'How the agent tells that a workload on a VM is ready.'),
+  readinessProbe: one(ReadinessProbe, 'How the agent tells that a workload on a VM is ready.', { lenient: true }),
   proxyStatsMatcher: one(ProxyStatsMatcher, 'Further statistics.'),
   holdApplicationUntilProxyStarts: one(bool, 'The application starts after the proxy is ready.'),
   caCertificatesPem: list(string, 'Further root certificates, in PEM.'),

@@ -69,6 +69,8 @@ export interface FieldOptions {
   readonly deprecated?: string;
   /** The name of the group of which only one field may be set. */
   readonly oneof?: string;
+  /** Out of bounds below this field is a warning: Istio takes any value here. */
+  readonly lenient?: boolean;
   /** Bounds of the number of elements or entries. */
   readonly minItems?: number;
   readonly maxItems?: number;

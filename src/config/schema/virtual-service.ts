@@ -108,7 +108,7 @@ export const Percent: Message = message('Percent', 'A percentage.', {
 });
 
 export const HTTPFaultInjectionDelay: Message = message('HTTPFaultInjectionDelay', 'Requests are held back.', {
-  percent: one(bounded(int32, { min: 0, max: 100 }), 'Percentage of requests.', { deprecated: 'write `percentage`.' }),
+  percent: one(int32, 'Percentage of requests.', { deprecated: 'write `percentage`.' }),
   fixedDelay: one(bounded(duration, { min: 1 }), 'For how long.', { oneof: 'httpDelayType' }),
   exponentialDelay: one(bounded(duration, { min: 1 }), 'Not supported.', { oneof: 'httpDelayType' }),
   percentage: one(Percent, 'Percentage of requests.'),
