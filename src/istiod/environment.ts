@@ -1,3 +1,4 @@
+import { listenerSwitches } from '../pipeline/listener-switches.ts';
 import type { MeshOptions } from '../pipeline/options.ts';
 import { DEFAULT_MESH_OPTIONS } from '../pipeline/options.ts';
 
@@ -32,6 +33,7 @@ export function meshOptions(env: Environment): MeshOptions {
     persistentSessionLabel: env['PILOT_PERSISTENT_SESSION_LABEL'] || DEFAULT_MESH_OPTIONS.persistentSessionLabel,
     persistentSessionHeaderLabel:
       env['PILOT_PERSISTENT_SESSION_HEADER_LABEL'] || DEFAULT_MESH_OPTIONS.persistentSessionHeaderLabel,
+    listeners: listenerSwitches(env),
   };
 }
 

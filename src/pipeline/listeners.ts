@@ -1,5 +1,4 @@
 import type { Graph } from '../derive/graph.ts';
-import { DEFAULT_LISTENER_SWITCHES } from '../envoy/listeners/switches.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
 import { deriveCaptureListeners } from './capture-listeners.ts';
@@ -16,7 +15,7 @@ import { unionCollection } from './union-collection.ts';
 
 /** Listeners of every sidecar. Of two that want one name, that for a service which the workload calls stays. */
 export function deriveListeners(graph: Graph, mesh: Mesh, outbound: Outbound): ScopedResources {
-  const switches = DEFAULT_LISTENER_SWITCHES;
+  const switches = mesh.options.listeners;
   const views = deriveListenerViews(graph, mesh, switches);
   const facets = deriveListenerFacets(graph, mesh, switches);
   const plans = deriveOutboundListenerPlan(graph, mesh, views, switches);

@@ -1,3 +1,5 @@
+import { DEFAULT_LISTENER_SWITCHES, type ListenerSwitches } from '../envoy/listeners/switches.ts';
+
 /** What does not change while the process runs. Istio's environment variables of the same meaning are named. */
 export interface MeshOptions {
   /** Suffix of Kubernetes services' names; `PILOT_…`'s `--domain`. */
@@ -10,6 +12,7 @@ export interface MeshOptions {
   readonly persistentSessionLabel: string;
   /** `PILOT_PERSISTENT_SESSION_HEADER_LABEL`. */
   readonly persistentSessionHeaderLabel: string;
+  readonly listeners: ListenerSwitches;
 }
 
 export const DEFAULT_MESH_OPTIONS: MeshOptions = {
@@ -18,4 +21,5 @@ export const DEFAULT_MESH_OPTIONS: MeshOptions = {
   dualStack: false,
   persistentSessionLabel: 'istio.io/persistent-session',
   persistentSessionHeaderLabel: 'istio.io/persistent-session-header',
+  listeners: DEFAULT_LISTENER_SWITCHES,
 };
