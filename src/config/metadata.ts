@@ -57,7 +57,7 @@ function readName(raw: unknown, findings: Finding[]): string {
   if (raw === undefined || raw === null || raw === '') {
     findings.push(place.error('an object needs a name: write "name: …" under "metadata"', 'VM0105'));
   } else if (typeof raw !== 'string') {
-    findings.push(place.error(`the name must be a text: put it in quotes, as "${String(raw)}"`, 'VM0105'));
+    findings.push(place.error(`the name ${notText(raw)}`, 'VM0105'));
   } else if (raw.length > 253 || !SUBDOMAIN.test(raw)) {
     const rule = 'lowercase letters, digits, "-" and ".", at most 253, a letter or digit first and last';
     findings.push(place.error(`"${shortened(raw)}" is no name of an object: use ${rule}`, 'VM0105'));
@@ -70,7 +70,7 @@ function readNamespace(raw: unknown, byDefault: string, findings: Finding[]): st
   const isOwn = raw !== undefined && raw !== null && raw !== '';
   const namespace = isOwn ? raw : byDefault;
   if (typeof namespace !== 'string') {
-    findings.push(place.error(`the namespace must be a text: put it in quotes, as "${String(namespace)}"`, 'VM0105'));
+    findings.push(place.error(`the namespace ${notText(namespace)}`, 'VM0105'));
     return '';
   }
   if (LABEL.test(namespace)) return namespace;
@@ -95,14 +95,18 @@ function readLabels(field: 'labels' | 'annotations', raw: unknown, findings: Fin
         findings.push(place.at(key).warning(`"${key}: ${shortened(value)}" is no label that Kubernetes would take`));
       }
     } else if (value !== null && value !== undefined) {
-      const advice = typeof value === 'object' ? 'not a list or map' : `put it in quotes, as "${String(value)}"`;
-      findings.push(place.at(key).error(`the value must be a text: ${advice}`, 'VM0105'));
+      findings.push(place.at(key).error(`the value ${notText(value)}`, 'VM0105'));
     } else labels[key] = '';
   }
   return Object.freeze(labels);
 }
 
 const NONE: Labels = Object.freeze({});
+
+function notText(value: unknown): string {
+  if (typeof value === 'object') return 'must be a text, not a list or map';
+  return `is read as the ${typeof value} ${String(value)}, but must be a text: put it in quotes`;
+}
 
 function isLabel(key: string, value: string): boolean {
   return QUALIFIED_NAME.test(key) && value.length <= 63 && LABEL_VALUE.test(value);

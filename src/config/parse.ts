@@ -55,7 +55,7 @@ export function parseFile(
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   if (bytes.length > LIMITS.fileBytes) return unreadFile(file, options.namespace, tooLarge(file, bytes.length));
   const split = splitDocuments(file, bytes);
-  if (options.whole !== undefined) return parsedFile(file, '', wholeDocuments(file, split, options, options.whole));
+  if (options.whole !== undefined) return parsedFile(file, '', wholeDocuments(file, split, options));
   const known = new Map(previous?.documents.map((document) => [document.raw.text, document]));
   const documents = split.map((document) => {
     const same = known.get(document.raw.text);
@@ -73,7 +73,9 @@ function tooLarge(file: string, size: number): Diagnostic {
 export function parseDocument(document: SplitDocument, options: ParseOptions): ParsedDocument {
   const draft = new Draft(document.raw, options);
   const read = draft.read(document.problem);
-  if (read !== undefined) draft.takeObject(read.value, []);
+  if (read === undefined) return draft.result();
+  if (options.whole === undefined) draft.takeObject(read.value, []);
+  else draft.takeWhole(read.value ?? {}, options.whole);
   return draft.result();
 }
 
@@ -81,13 +83,8 @@ function wholeDocuments(
   file: string,
   [first, second]: readonly SplitDocument[],
   options: ParseOptions,
-  whole: WholeFile,
 ): readonly ParsedDocument[] {
-  const draft = new Draft(first?.raw ?? { file, line: 1, text: '' }, options);
-  const read = draft.read(first?.problem);
-  if (read !== undefined) draft.takeWhole(read.value ?? {}, whole);
-  else draft.refuse(configKey('', whole.kind.kind, '', whole.name), 0);
-  const parsed = draft.result();
+  const parsed = parseDocument(first ?? { raw: { file, line: 1, text: '' } }, options);
   if (second === undefined) return [parsed];
   const extra = new Draft(second.raw, options);
   extra.problem({
@@ -136,8 +133,10 @@ class Draft {
   }
 
   #refuseText(problem: TextProblem, { apiVersion, kind: kindName, namespace, name }: Identity): void {
-    if (this.#options.whole !== undefined) {
-      this.problem(problem);
+    const { whole } = this.#options;
+    if (whole !== undefined) {
+      this.problem(problem, resourceName(whole.kind.kind, '', whole.name));
+      this.refuse(configKey('', whole.kind.kind, '', whole.name), 0);
       return;
     }
     const kind = apiVersion === undefined || kindName === undefined ? undefined : kindLookup(apiVersion, kindName).kind;
