@@ -1,4 +1,5 @@
 import type {
+  AddressType,
   EndpointPort,
   EndpointSlice as EndpointSliceSpec,
   Endpoints as EndpointsSpec,
@@ -6,6 +7,7 @@ import type {
   Pod as PodSpec,
   Secret as SecretSpec,
 } from '#generated/config/specs.ts';
+import { isIpAddress, isIpv6 } from '../../base/address.ts';
 import { defineKind, type KindDefinition } from '../kind.ts';
 import {
   ConfigMap,
@@ -18,11 +20,18 @@ import {
   Secret,
   ServiceAccount,
 } from '../schema/kubernetes.ts';
+import { ipProblem, portProblem } from './addresses.ts';
+import { problem } from './names.ts';
 
 const CORE = { group: '', versions: ['v1'], scope: 'Namespaced' } as const;
 
 function withProtocol<P extends EndpointPort>(port: P): P {
   return Object.freeze({ protocol: 'TCP' as const, ...port });
+}
+
+function addressTypeOf(address: string): AddressType {
+  if (!isIpAddress(address)) return 'FQDN';
+  return isIpv6(address) ? 'IPv6' : 'IPv4';
 }
 
 /** Defaults as the API server's: https://kubernetes.io/docs/reference/kubernetes-api/service-resources/service-v1/ */
@@ -32,6 +41,17 @@ export const SERVICE: KindDefinition<KubeServiceSpec> = defineKind({
   plural: 'services',
   specField: 'spec',
   schema: KubeService,
+  *validate({ spec: { type, ports = [], externalName = '' }, at }) {
+    if (type === 'ExternalName' && externalName === '')
+      yield at('externalName').error('ExternalName needs the host name');
+    for (const [i, { name = '', targetPort }] of ports.entries()) {
+      if (name === '' && ports.length > 1) yield at('ports', i).error('one of several ports needs a name');
+      if (ports.slice(0, i).some((port) => (port.name ?? '') === name)) {
+        yield at('ports', i, 'name').error(`a port "${name}" stands before: give each its own name`);
+      }
+      if (typeof targetPort === 'number') yield* problem(at('ports', i, 'targetPort'), portProblem(targetPort));
+    }
+  },
   default: ({ ports, ...spec }) => {
     const type = spec.type ?? 'ClusterIP';
     return Object.freeze({
@@ -56,6 +76,14 @@ export const ENDPOINT_SLICE: KindDefinition<EndpointSliceSpec> = defineKind({
   scope: 'Namespaced',
   specField: 'root',
   schema: EndpointSlice,
+  *validate({ spec: { addressType, endpoints = [] }, at }) {
+    for (const [i, { addresses }] of endpoints.entries()) {
+      for (const [j, address] of addresses.entries()) {
+        if (addressTypeOf(address) === addressType) continue;
+        yield at('endpoints', i, 'addresses', j).error(`"${address}" is not an address of type ${addressType}`);
+      }
+    }
+  },
   default: (spec) =>
     Object.freeze({ ...spec, ...(spec.ports && { ports: Object.freeze(spec.ports.map(withProtocol)) }) }),
 });
@@ -66,6 +94,15 @@ export const ENDPOINTS: KindDefinition<EndpointsSpec> = defineKind({
   plural: 'endpoints',
   specField: 'root',
   schema: Endpoints,
+  *validate({ spec: { subsets = [] }, at }) {
+    for (const [i, subset] of subsets.entries()) {
+      for (const list of ['addresses', 'notReadyAddresses'] as const) {
+        for (const [j, { ip }] of (subset[list] ?? []).entries()) {
+          yield* problem(at('subsets', i, list, j, 'ip'), ipProblem(ip));
+        }
+      }
+    }
+  },
   default: ({ subsets = [] }) =>
     Object.freeze({
       subsets: Object.freeze(

@@ -9,7 +9,10 @@ function urlProblem(url: string): string | undefined {
   if (scheme !== undefined && !SCHEMES.includes(scheme.toLowerCase())) {
     return `"${url}" must begin with one of ${SCHEMES.map((name) => `${name}://`).join(', ')}`;
   }
-  return /^[^\s"<>\\^`{|}]+$/.test(url) ? undefined : `"${url}" is not a URL`;
+  // Without scheme an image is meant, whose first part is a host, or else a path.
+  const complete = scheme === undefined ? `http://${url}` : url;
+  const valid = !/\s/.test(url) && (url.startsWith('/') || /^[\w.-]+(?:[:/]|$)/.test(url) || URL.canParse(complete));
+  return valid ? undefined : `"${url}" is not a URL`;
 }
 
 function* environmentFindings(at: Place, { env = [] }: VmConfig): Generator<Finding> {

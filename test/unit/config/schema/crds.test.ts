@@ -17,6 +17,16 @@ interface OpenApi {
   readonly required?: readonly string[];
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
   readonly 'x-kubernetes-int-or-string'?: boolean;
+  readonly 'x-kubernetes-validations'?: readonly { readonly rule: string }[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
 }
 
 interface Crd {
@@ -32,7 +42,7 @@ interface Crd {
 }
 
 /** Second spellings of fields that the CRDs list as fields of their own; the reader understands them everywhere. */
-const SECOND_SPELLINGS: ReadonlySet<string> = new Set(['jwks_uri', 'mirror_percent', 'caCertificatesPem']);
+const SECOND_SPELLINGS: ReadonlySet<string> = new Set(['jwks_uri', 'mirror_percent']);
 
 const SCALARS: Readonly<Record<Scalar['kind'], readonly string[]>> = {
   string: ['string'],
@@ -49,6 +59,21 @@ const SCALARS: Readonly<Record<Scalar['kind'], readonly string[]>> = {
   'int-or-string': ['int-or-string'],
   'scalar-text': [],
 };
+
+/** Bounds of theirs that are tighter than ours. */
+function* boundDifferences(type: Scalar, schema: OpenApi, path: string): Generator<string> {
+  const { min = type.kind.startsWith('uint') ? 0 : -Infinity, max = type.kind === 'uint32' ? 2 ** 32 - 1 : Infinity } =
+    type;
+  if ((schema.minimum ?? -Infinity) > min) yield `${path}: minimum ${schema.minimum}, ours ${min}`;
+  if ((schema.maximum ?? Infinity) < max) yield `${path}: maximum ${schema.maximum}, ours ${max}`;
+  for (const name of ['minLength', 'maxLength', 'pattern'] as const) {
+    if (schema[name] !== undefined && schema[name] !== type[name])
+      yield `${path}: ${name} ${schema[name]}, ours ${type[name]}`;
+  }
+  const rules = (schema['x-kubernetes-validations'] ?? []).map(({ rule }) => rule).join();
+  if (rules.includes("duration('1ms')") !== (type.kind === 'duration' && min === 1)) yield `${path}: least duration`;
+  if (rules.includes('0 < self') && min !== 1) yield `${path}: least port`;
+}
 
 function openApiType(schema: OpenApi): string {
   return schema['x-kubernetes-int-or-string'] === true ? 'int-or-string' : (schema.type ?? 'none');
@@ -73,10 +98,21 @@ function* typeDifferences(type: Type, schema: OpenApi, path: string): Generator<
     if (ours.join() !== theirs.join()) yield `${path}: ours ${ours.join()}, theirs ${theirs.join()}`;
   } else if (!SCALARS[type.kind].includes(openApiType(schema))) {
     yield `${path}: ours ${type.kind}, theirs ${openApiType(schema)}`;
+  } else {
+    yield* boundDifferences(type, schema, path);
   }
 }
 
-function* fieldDifferences({ shape, type }: Field, schema: OpenApi, path: string): Generator<string> {
+function* sizeDifferences({ minItems, maxItems }: Field, schema: OpenApi, path: string): Generator<string> {
+  const least = schema.minItems ?? schema.minProperties;
+  const most = schema.maxItems ?? schema.maxProperties;
+  if (least !== undefined && least !== minItems) yield `${path}: at least ${least}, ours ${minItems}`;
+  if (most !== undefined && most !== maxItems) yield `${path}: at most ${most}, ours ${maxItems}`;
+}
+
+function* fieldDifferences(field: Field, schema: OpenApi, path: string): Generator<string> {
+  const { shape, type } = field;
+  if (shape !== 'one') yield* sizeDifferences(field, schema, path);
   switch (shape) {
     case 'one':
       return yield* typeDifferences(type, schema, path);
@@ -107,7 +143,7 @@ test('every kind of Istio is read, in all its versions', { skip: crds.length ===
 
 for (const { spec } of crds) {
   const kind = KINDS.find((definition) => definition.kind === spec.names.kind);
-  test(`${spec.names.kind} has the fields, types and enums of Istio's own definition`, () => {
+  test(`${spec.names.kind} has the fields, types, enums and bounds of Istio's own definition`, () => {
     assert.ok(kind);
     for (const { name, schema } of spec.versions) {
       assert.deepEqual([...typeDifferences(kind.schema, schema.openAPIV3Schema.properties.spec, name)], []);
