@@ -4,6 +4,9 @@ import { EMPTY_SNAPSHOT, resourceAmong, resourceIn, type Snapshot, type Snapshot
 
 const NO_BYTES = new Uint8Array(0);
 
+/** Of what a client has in no version that is known: no resource has this version. */
+export const UNKNOWN_VERSION = '';
+
 /**
  * What a client has of one type: a shared snapshot, and the little in which this client differs from it.
  */
@@ -12,6 +15,8 @@ export class Holdings {
   #claimed: ReadonlyMap<string, string> | undefined;
   readonly #lingering = new Map<string, EncodedResource>();
   readonly #refusals = new Refusals();
+  /** Refused, and gone now: the client has something older under these names, or nothing. */
+  readonly #doubted = new Set<string>();
   #accepted: readonly EncodedResource[] = [];
 
   /** The snapshot that the client was brought to. */
@@ -48,6 +53,26 @@ export class Holdings {
     return this.#lingering.get(name)?.version === version;
   }
 
+  /** Ends refusals that a change has overtaken. Returns the names that are to be sent again. */
+  release(to: Snapshot): readonly string[] {
+    if (this.#refusals.size === 0 && this.#doubted.size === 0) return [];
+    const names = new Set([...this.#refusals.release(to), ...this.#doubted]);
+    this.#doubted.clear();
+    for (const name of names) {
+      if (resourceIn(to, name) !== undefined) continue;
+      // Gone since before: the client refused to remove it, and is told again.
+      if (resourceIn(this.#base, name) === undefined) continue;
+      this.#doubted.add(name);
+      names.delete(name);
+    }
+    return [...names];
+  }
+
+  /** What the client has under a name that is about to linger; undefined for nothing that could be sent to it. */
+  remnant(name: string): EncodedResource | undefined {
+    return this.#doubted.has(name) ? this.accepted(name) : resourceIn(this.#base, name);
+  }
+
   /**
    * Everything of `to` is sent, or withheld for good reason.
    * @param untold names whose removal the client was not told: they linger
@@ -55,11 +80,14 @@ export class Holdings {
   moveTo(to: Snapshot, untold: readonly string[] | undefined): void {
     if (untold === undefined) this.#lingering.clear();
     else {
-      for (const name of untold) if (!this.#lingering.has(name)) this.#lingering.set(name, this.#held(name));
+      for (const name of untold) {
+        if (!this.#lingering.has(name)) this.#lingering.set(name, this.remnant(name) ?? this.#unknown(name));
+      }
       for (const name of this.#lingering.keys()) if (resourceIn(to, name) !== undefined) this.#lingering.delete(name);
     }
     this.#base = to;
     this.#claimed = undefined;
+    this.#doubted.clear();
   }
 
   /** The client took over a response of all resources. */
@@ -72,8 +100,8 @@ export class Holdings {
     return resourceAmong(this.#accepted, name);
   }
 
-  #held(name: string): EncodedResource {
-    return resourceIn(this.#base, name) ?? { name, version: this.#claimed?.get(name) ?? '', bytes: NO_BYTES };
+  #unknown(name: string): EncodedResource {
+    return { name, version: this.#claimed?.get(name) ?? UNKNOWN_VERSION, bytes: NO_BYTES };
   }
 }
 

@@ -45,16 +45,14 @@ export class Refusals {
       .filter(({ withheld }) => withheld.size > 0);
   }
 
-  /** Ends the refusals of which something has changed in `now`. Returns the names that are to be sent again. */
+  /** Ends the refusals of which something has changed or is gone in `now`. Returns all names of them. */
   release(now: Snapshot): readonly string[] {
     const over = this.#list.filter(({ withheld }) =>
       [...withheld].some(([name, version]) => resourceIn(now, name)?.version !== version),
     );
     if (over.length === 0) return [];
     this.#list = this.#list.filter((refusal) => !over.includes(refusal));
-    return over
-      .flatMap(({ withheld, companions }) => [...withheld.keys(), ...companions])
-      .filter((name) => resourceIn(now, name) !== undefined);
+    return over.flatMap(({ withheld, companions }) => [...withheld.keys(), ...companions]);
   }
 }
 

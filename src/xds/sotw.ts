@@ -4,6 +4,7 @@ import { type DiscoveryRequest, decodeDiscoveryRequest, encodeDiscoveryResponse 
 import type { EncodedResource, ResourceDelta } from '../proto/resource-set.ts';
 import { ENDPOINT_TYPE } from '../proto/type-urls.ts';
 import { changesPlan } from './changes.ts';
+import { UNKNOWN_VERSION } from './holdings.ts';
 import { FRAME_HEADER, kept, type Plan, type Protocol, type TypeState } from './protocol.ts';
 import { inOrder, resourceIn, type Snapshot, type Snapshots } from './snapshot.ts';
 
@@ -87,8 +88,10 @@ function wholePlan(state: TypeState, to: Snapshot, snapshots: Snapshots, holdRem
 
 /** What is gone from the set, and stays in responses until its removal may be told. */
 function stillServed({ holdings }: TypeState, removed: readonly string[], to: Snapshot): readonly EncodedResource[] {
-  const before = removed.map((name) => resourceIn(holdings.base, name)).filter((resource) => resource !== undefined);
-  return [...holdings.lingering.values(), ...before].filter(({ name }) => resourceIn(to, name) === undefined);
+  const before = removed.map((name) => holdings.remnant(name)).filter((resource) => resource !== undefined);
+  return [...holdings.lingering.values(), ...before].filter(
+    ({ name, version }) => version !== UNKNOWN_VERSION && resourceIn(to, name) === undefined,
+  );
 }
 
 function wholeContent(

@@ -7,7 +7,7 @@ import { type AnyRequest, type Plan, type Protocol, TypeState } from './protocol
 import type { Session } from './provider.ts';
 import { rankOf } from './push-order.ts';
 import { namedIn } from './refusals.ts';
-import type { Snapshot, Snapshots } from './snapshot.ts';
+import { resourceIn, type Snapshot, type Snapshots } from './snapshot.ts';
 import type { Transport } from './transport.ts';
 
 /** What all streams of a server share. */
@@ -129,13 +129,14 @@ export class DiscoveryStream<Request extends AnyRequest> {
 
   #refused(state: TypeState, error: NonNullable<AnyRequest['errorDetail']>): void {
     const message = error.message.slice(0, MAX_NACK_MESSAGE).toWellFormed();
-    const suspects = this.#protocol.suspects(state, state.exchange.content);
+    // What is in the response and not in the set (placeholders, what lingers) cannot change: it would end the refusal at once.
+    const suspects = this.#protocol
+      .suspects(state, state.exchange.content)
+      .filter(({ name, version }) => resourceIn(state.holdings.base, name)?.version === version);
     const named = namedIn(message, suspects);
     const withheld = named.length > 0 ? named : suspects;
-    state.holdings.refusals.add(
-      withheld,
-      suspects.filter((resource) => !withheld.includes(resource)).map(({ name }) => name),
-    );
+    const others = suspects.filter((resource) => !withheld.includes(resource)).map(({ name }) => name);
+    state.holdings.refusals.add(withheld, [...others, ...state.exchange.content.removed]);
     const nack = {
       nonce: state.exchange.nonce,
       code: error.code,
@@ -220,8 +221,7 @@ export class DiscoveryStream<Request extends AnyRequest> {
   /** Ends refusals that a change has overtaken: what was withheld is owed again. */
   #release(state: TypeState, to: Snapshot): void {
     const { holdings, subscription, rule } = state;
-    if (holdings.refusals.size === 0) return;
-    const names = holdings.refusals.release(to);
+    const names = holdings.release(to);
     if (names.length > 0 && rule.whole && this.#protocol.variant === 'sotw') subscription.oweAnswer();
     else for (const name of names) if (subscription.covers(name)) subscription.owe(name);
   }

@@ -146,9 +146,11 @@ export class FakeSession implements Session {
   }
 }
 
-/** Serves every node from one scope, until a test moves its session. */
+/** Serves every node from one scope, unless a test gives its cluster another or moves its session. */
 export class FakeProvider implements ResourceProvider {
   readonly scope: FakeScope;
+  /** By the node's cluster. */
+  readonly scopes: Map<string, FakeScope> = new Map();
   readonly sessions: FakeSession[] = [];
   /** Throws to refuse a node. */
   admit: (node: Node, peer: Peer) => void = () => {};
@@ -159,7 +161,7 @@ export class FakeProvider implements ResourceProvider {
 
   connect(node: Node, peer: Peer): FakeSession {
     this.admit(node, peer);
-    const session = new FakeSession(node, peer, this.scope);
+    const session = new FakeSession(node, peer, this.scopes.get(node.cluster) ?? this.scope);
     this.sessions.push(session);
     return session;
   }

@@ -286,6 +286,9 @@ export interface Case {
   readonly directWrites: boolean;
 }
 
+/** Longer than any test takes; a test that hangs shall end. */
+const TIMEOUT_MS = 300_000;
+
 const VARIANTS: readonly Variant[] = ['sotw', 'delta'];
 
 /** Runs a test in the given variants and on both ways of writing. */
@@ -299,7 +302,7 @@ export function xdsTest(
 ): void {
   for (const variant of variants) {
     for (const directWrites of [true, false]) {
-      test(`${name} (${variant}, ${directWrites ? 'direct' : 'call.write'})`, { timeout: 60_000 }, async () => {
+      test(`${name} (${variant}, ${directWrites ? 'direct' : 'call.write'})`, { timeout: TIMEOUT_MS }, async () => {
         const fixtures: Fixture[] = [];
         try {
           await run(
