@@ -3,7 +3,7 @@ import type { envoy } from '#generated/proto/types.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Config } from '../../config/config.ts';
 import type { Service } from '../../model/service.ts';
-import { configPath } from '../names.ts';
+import { ALPN_METADATA, configPath } from '../names.ts';
 
 export type ConfigName = Pick<Config, 'group' | 'kind' | 'namespace' | 'name'>;
 
@@ -15,11 +15,13 @@ export interface ClusterMetadataInput {
   readonly rule?: ConfigName | undefined;
   readonly subset?: string;
   readonly tlsMode?: ClientTLSSettingsTLSmode | undefined;
+  /** What requests offer as ALPN. */
+  readonly alpn?: string | undefined;
 }
 
 /** `filterMetadata.istio` of a cluster; absent when there is nothing to say. */
 export function clusterMetadata(input: ClusterMetadataInput): { metadata?: envoy.config.core.v3.Metadata } {
-  const { services, external, rule, subset, tlsMode } = input;
+  const { services, external, rule, subset, tlsMode, alpn } = input;
   const istio: JsonObject = {
     ...(services
       ? { services: services.map(({ hostname, name, namespace }) => ({ host: hostname, name, namespace })) }
@@ -29,6 +31,7 @@ export function clusterMetadata(input: ClusterMetadataInput): { metadata?: envoy
     ...(subset ? { subset } : {}),
     // Tells Istio's ALPN filter to leave TLS alone that does not end at a proxy of the mesh.
     ...(rule && (tlsMode === 'SIMPLE' || tlsMode === 'MUTUAL') ? { alpn_override: 'false' } : {}),
+    ...(alpn === undefined ? {} : { [ALPN_METADATA]: alpn }),
   };
   return Object.keys(istio).length > 0 ? { metadata: { filterMetadata: { istio } } } : {};
 }

@@ -18,6 +18,7 @@ import {
 } from './http-options.ts';
 import { commonLbConfig, loadBalancer } from './load-balancer.ts';
 import { type ConfigName, clusterMetadata } from './metadata.ts';
+import { offeredAlpn } from './offered-alpn.ts';
 import { outlierDetection } from './outlier-detection.ts';
 import { transport, type UpstreamTls, upstreamTls } from './tls.ts';
 import { type TlsSettings, tlsSettings } from './tls-settings.ts';
@@ -151,6 +152,12 @@ export function outboundCluster(input: OutboundClusterInput): Cluster | undefine
       rule,
       subset,
       tlsMode: policy?.tls?.mode,
+      alpn: offeredAlpn({
+        protocol,
+        clientProtocol: pool?.http?.useClientProtocol === true,
+        meshTls: tls?.settings.mode === 'ISTIO_MUTUAL' && secured.context !== undefined,
+        istioExtensions: view.istioExtensions,
+      }),
     }),
   };
 }
