@@ -1,4 +1,4 @@
-import type { EndpointSlice, KubeService, ServiceEntry } from '#generated/config/specs.ts';
+import type { EndpointSlice, Endpoints, KubeService, ServiceEntry } from '#generated/config/specs.ts';
 import { deepEqual, sameItems } from '../base/equal.ts';
 import type { Hostname } from '../base/host.ts';
 import { append } from '../base/multimap.ts';
@@ -6,6 +6,7 @@ import type { Config, ConfigKey } from '../config/config.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import { aliasesByHost, type NamespacedHostname } from '../model/alias.ts';
 import type { Endpoint } from '../model/endpoint.ts';
+import { slicesOfEndpoints } from '../model/kube-endpoints.ts';
 import { endpointsOfSelectedEntries, endpointsOfSlice, kubeHostname, serviceOfKube } from '../model/kube-service.ts';
 import { compareServices, type Service } from '../model/service.ts';
 import { endpointsOfServiceEntry, servicesOfServiceEntry } from '../model/service-entry.ts';
@@ -46,7 +47,11 @@ export function deriveServices(
         : [],
   );
   const slicesOf = configs.index<string>('endpointSliceService', (c) =>
-    c.kind === 'EndpointSlice' ? [`${c.namespace}/${c.labels['kubernetes.io/service-name'] ?? ''}`] : [],
+    c.kind === 'EndpointSlice'
+      ? [`${c.namespace}/${c.labels['kubernetes.io/service-name'] ?? ''}`]
+      : c.kind === 'Endpoints'
+        ? [`${c.namespace}/${c.name}`]
+        : [],
   );
 
   const declared = graph.derived<ConfigKey, readonly Service[]>(
@@ -161,6 +166,13 @@ export function deriveServices(
       dualStack: options.dualStack,
     };
   };
+  /** Endpoints objects count only for Services without a selector: all others have slices that say the same. */
+  const slicesAt = (key: ConfigKey, mirrored: boolean): readonly Config<EndpointSlice>[] => {
+    const config = configuration.config(key);
+    if (config === undefined) return [];
+    if (config.kind !== 'Endpoints') return [config as Config<EndpointSlice>];
+    return mirrored ? slicesOfEndpoints(config as Config<Endpoints>) : [];
+  };
   /** Key: `configKey hostname`. */
   const endpointsOfConfig = graph.derived<string, readonly Endpoint[]>('declaredEndpoints', (id) => {
     const [key = '', host = ''] = id.split(' ');
@@ -178,7 +190,7 @@ export function deriveServices(
     const slices = slicesOf.get(`${kube.namespace}/${kube.name}`);
     const entries = workloads.selected(kube.namespace, kube.spec.selector ?? {}).filter((w) => w.kind !== 'Pod');
     const pods = podLookup();
-    const present = slices.flatMap((slice) => configuration.config<EndpointSlice>(slice) ?? []);
+    const present = slices.flatMap((key) => slicesAt(key, kube.spec.selector === undefined));
     return [
       ...uniqueEndpoints(present.flatMap((slice) => endpointsOfSlice(slice, found, pods))),
       ...endpointsOfSelectedEntries(kube, found, entries),
