@@ -32,8 +32,9 @@ export function* clientTlsFindings(
     return;
   }
   if (mode !== 'MUTUAL') return;
-  for (const name of ['clientCertificate', 'privateKey'] as const) {
-    if (!isSet(name)) yield at.error(`mode MUTUAL needs "${name}", or a secret in "credentialName"`);
+  const missing = (['clientCertificate', 'privateKey'] as const).filter((name) => !isSet(name));
+  if (missing.length > 0) {
+    yield at.error(`mode MUTUAL needs ${missing.join(' and ')}, or a secret in credentialName`);
   }
 }
 

@@ -71,15 +71,14 @@ function* oneSource(at: Place, tls: ServerTLSSettings): Generator<Finding> {
 
 function* certificateFiles(at: Place, tls: ServerTLSSettings, mode: ServerTLSSettingsTLSmode): Generator<Finding> {
   if (mode !== 'SIMPLE' && !isSet(tls, 'caCertificates')) {
-    yield at.error(`mode ${mode} needs "caCertificates" to check clients, or a secret in "credentialName"`);
+    yield at.error(`mode ${mode} needs caCertificates to check clients, or a secret in credentialName`);
   }
   const certificates = tls.tlsCertificates ?? [tls];
   for (const [i, certificate] of certificates.entries()) {
     const place = tls.tlsCertificates === undefined ? at : at.at('tlsCertificates', i);
-    for (const name of ['serverCertificate', 'privateKey'] as const) {
-      if ((certificate[name] ?? '') !== '') continue;
-      yield place.error(`mode ${mode} needs "${name}", or a secret in "credentialName"`);
-    }
+    const missing = (['serverCertificate', 'privateKey'] as const).filter((name) => (certificate[name] ?? '') === '');
+    if (missing.length === 0) continue;
+    yield place.error(`mode ${mode} needs ${missing.join(' and ')}, or a secret in credentialName`);
   }
 }
 
