@@ -1,4 +1,5 @@
 import type {
+  ClientTLSSettings,
   DefaultTrafficPolicy,
   DestinationRule,
   PortTrafficPolicy,
