@@ -21,7 +21,6 @@ const SCALARS: Readonly<Record<Scalar['kind'], JsonSchema>> = {
   double: { type: 'number' },
   duration: { type: 'string', pattern: DURATION },
   bytes: { type: 'string', pattern: '^[A-Za-z0-9+/\\r\\n]*={0,2}[\\r\\n]*$' },
-  timestamp: { type: 'string' },
   struct: { type: 'object' },
   'int-or-string': { type: ['integer', 'string'] },
   'scalar-text': { type: ['string', 'number', 'boolean'] },
@@ -110,10 +109,15 @@ function definitionsOf(message: Message, found: Record<string, JsonSchema> = {})
   return found;
 }
 
+function kindDefinitions({ schema, status }: KindDefinition, found: Record<string, JsonSchema> = {}): typeof found {
+  if (status !== undefined) definitionsOf(status, found);
+  return definitionsOf(schema, found);
+}
+
 const TEXTS: JsonSchema = { type: 'object', additionalProperties: { type: 'string' } };
 
 function objectSchema(kind: KindDefinition): JsonSchema {
-  const { schema, specField, scope } = kind;
+  const { schema, specField, scope, status } = kind;
   const spec = { $ref: `#/definitions/${schema.name}` };
   const properties = {
     apiVersion: { enum: apiVersions(kind) },
@@ -131,6 +135,7 @@ function objectSchema(kind: KindDefinition): JsonSchema {
       required: ['name'],
     },
     ...(specField === 'spec' && { spec }),
+    ...(status !== undefined && { status: { $ref: `#/definitions/${status.name}` } }),
   };
   const envelope = {
     description: schema.doc,
@@ -147,7 +152,7 @@ function apiVersions({ group, versions }: KindDefinition): readonly string[] {
 
 /** The schema of the documents of one kind. */
 export function kindSchema(kind: KindDefinition): JsonSchema {
-  return { $schema: DRAFT, title: kind.kind, ...objectSchema(kind), definitions: definitionsOf(kind.schema) };
+  return { $schema: DRAFT, title: kind.kind, ...objectSchema(kind), definitions: kindDefinitions(kind) };
 }
 
 /** The schema of a file that is one message. */
@@ -160,7 +165,7 @@ export function fileSchema(title: string, message: Message): JsonSchema {
 export function anyKindSchema(kinds: readonly KindDefinition[]): JsonSchema {
   const definitions: Record<string, JsonSchema> = {};
   const branches = kinds.map((kind) => {
-    definitionsOf(kind.schema, definitions);
+    kindDefinitions(kind, definitions);
     definitions[`document:${kind.kind}`] = objectSchema(kind);
     const { kind: name } = kind;
     return {

@@ -10,7 +10,6 @@ const SCALARS: Readonly<Record<Scalar['kind'], string>> = {
   double: 'number',
   duration: 'string',
   bytes: 'string',
-  timestamp: 'string',
   struct: 'JsonObject',
   'int-or-string': 'number | string',
   'scalar-text': 'string',

@@ -5,7 +5,7 @@ import { metadataFindings } from './kinds/metadata.ts';
 import { normalized, writtenPath } from './normalize.ts';
 import type { Message } from './schema/schema.ts';
 
-export type { Finding, Path } from './finding.ts';
+export type { Finding } from './finding.ts';
 
 /** What an object is called and labelled. */
 export interface ObjectMeta {
@@ -36,6 +36,8 @@ export interface KindDefinition<Spec = unknown> {
   /** Where the described fields stand: under `spec`, or beside `metadata`. */
   readonly specField: 'spec' | 'root';
   readonly schema: Message;
+  /** What is read of its status, where Kubernetes writes one; it is not checked. */
+  readonly status?: Message;
   /** What the schema can not say. Never throws. */
   validate?(context: ValidationContext<Spec>): Iterable<Finding>;
   /** Fills in what Kubernetes' API server would. */

@@ -14,9 +14,12 @@ import {
   EndpointSlice,
   Endpoints,
   KubeService,
+  KubeServiceStatus,
   Namespace,
   Node,
+  NodeStatus,
   Pod,
+  PodStatus,
   Secret,
   ServiceAccount,
 } from '../schema/kubernetes.ts';
@@ -41,6 +44,7 @@ export const SERVICE: KindDefinition<KubeServiceSpec> = defineKind({
   plural: 'services',
   specField: 'spec',
   schema: KubeService,
+  status: KubeServiceStatus,
   *validate({ spec: { type, ports = [], externalName = '' }, at }) {
     if (type === 'ExternalName' && externalName === '')
       yield at('externalName').error('ExternalName needs the host name');
@@ -119,6 +123,7 @@ export const POD: KindDefinition<PodSpec> = defineKind({
   plural: 'pods',
   specField: 'spec',
   schema: Pod,
+  status: PodStatus,
   default: (spec) => Object.freeze({ serviceAccountName: 'default', ...spec }),
 });
 
@@ -129,6 +134,7 @@ export const NODE: KindDefinition = defineKind({
   plural: 'nodes',
   specField: 'spec',
   schema: Node,
+  status: NodeStatus,
 });
 
 export const NAMESPACE: KindDefinition = defineKind({

@@ -59,10 +59,6 @@ export function readScalar(type: Scalar, raw: unknown, numbersInText: boolean): 
       return typeof raw === 'string' && BASE64.test(raw.replace(/[\r\n]/g, ''))
         ? { value: raw }
         : { unreadable: `must be bytes in base64, not ${shown(raw)}` };
-    case 'timestamp':
-      return typeof raw === 'string' && !Number.isNaN(Date.parse(raw))
-        ? { value: raw }
-        : { unreadable: `must be a time as "2006-01-02T15:04:05Z", not ${shown(raw)}` };
     case 'struct':
       return isJsonObject(raw) ? { value: frozenCopy(raw) } : { unreadable: `must be an object, not ${shown(raw)}` };
     case 'int-or-string':

@@ -30,8 +30,6 @@ export interface Scalar extends Refinement {
     | 'duration'
     /** Base64 text. */
     | 'bytes'
-    /** RFC 3339 text. */
-    | 'timestamp'
     /** A JSON object of any content. */
     | 'struct'
     /** Kubernetes' IntOrString. */
@@ -95,7 +93,6 @@ export const uint64: Scalar = { kind: 'uint64' };
 export const double: Scalar = { kind: 'double' };
 export const duration: Scalar = { kind: 'duration' };
 export const bytes: Scalar = { kind: 'bytes' };
-export const timestamp: Scalar = { kind: 'timestamp' };
 export const struct: Scalar = { kind: 'struct' };
 export const intOrString: Scalar = { kind: 'int-or-string' };
 export const scalarText: Scalar = { kind: 'scalar-text' };

@@ -54,7 +54,6 @@ const SCALARS: Readonly<Record<Scalar['kind'], readonly string[]>> = {
   double: ['number'],
   duration: ['string'],
   bytes: ['string'],
-  timestamp: ['string'],
   struct: ['object'],
   'int-or-string': ['int-or-string'],
   'scalar-text': [],
