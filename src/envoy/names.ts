@@ -13,8 +13,6 @@ export const INBOUND_PASSTHROUGH_CLUSTER = 'InboundPassthroughCluster';
 export const ALLOW_ANY_DYNAMIC_DNS_CLUSTER = 'AllowAnyDynamicDNSCluster';
 /** The DNS cache that the cluster and the filters of ALLOW_ANY_DYNAMIC_DNS share. */
 export const ALLOW_ANY_DYNAMIC_DNS_CACHE = 'allow_any_dfp_dns_cache';
-/** Of the bootstrap of a proxy that discovers its own workload's instances. */
-export const SELF_DISCOVERY_CLUSTER = 'local_cluster';
 
 /** The source addresses by which captured traffic to the proxy's own workload is told from all other. */
 export const INBOUND_BIND_IPV4 = '127.0.0.6';

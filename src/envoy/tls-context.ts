@@ -10,13 +10,12 @@ const TLS = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3';
 const TLS_SOCKET = 'envoy.transport_sockets.tls';
 
 /** The workload's own certificate, which its agent serves. */
-export const WORKLOAD_SECRET = 'default';
+const WORKLOAD_SECRET = 'default';
 /** The mesh's root certificates, which the workload's agent serves. */
-export const ROOT_SECRET = 'ROOTCA';
+const ROOT_SECRET = 'ROOTCA';
 
 /** ALPN protocols. `istio` marks traffic between proxies, `istio-peer-exchange` that they tell each other who they are. */
 export const ALPN_HTTP: readonly string[] = ['h2', 'http/1.1'];
-export const ALPN_HTTP3: readonly string[] = ['h3'];
 export const ALPN_H2_ONLY: readonly string[] = ['h2'];
 const PEER_EXCHANGE = 'istio-peer-exchange';
 
@@ -53,7 +52,7 @@ export const NO_SECRET_SOCKETS: SecretSockets = { credential: false, files: fals
 /** The cluster to the `credential` socket, and where that socket is. */
 export const EXTERNAL_SDS_CLUSTER = 'sds-external';
 export const EXTERNAL_SDS_SOCKET = './var/run/secrets/credential-uds/socket';
-export const EXTERNAL_SDS_PREFIX = 'sds://';
+const EXTERNAL_SDS_PREFIX = 'sds://';
 
 function sdsOverGrpc(name: string, cluster: string, authority?: string): SdsSecretConfig {
   return {
@@ -76,7 +75,7 @@ function sdsOverGrpc(name: string, cluster: string, authority?: string): SdsSecr
  * A secret that the node's agent serves: `default`, `ROOTCA`, or files.
  * @see istio/istio pkg/model/authentication.go `ConstructSdsSecretConfig`
  */
-export function agentSecret(name: string): SdsSecretConfig {
+function agentSecret(name: string): SdsSecretConfig {
   return sdsOverGrpc(name, 'sds-grpc');
 }
 
@@ -112,7 +111,7 @@ function streamSecret(name: string): SdsSecretConfig {
 }
 
 /** The name under which a `credentialName` is asked for. @see istio/istio pilot/pkg/model/credentials/resource.go */
-export function credentialResourceName(name: string): string {
+function credentialResourceName(name: string): string {
   if (name.startsWith('builtin://')) return WORKLOAD_SECRET;
   if (name.startsWith('invalid://')) return 'invalid://';
   return /^(configmap|kubernetes|kubernetes-gateway):\/\//.test(name) ? name : `kubernetes://${name}`;

@@ -92,7 +92,7 @@ export function discoveryOf({ resolution, dnsConnectStrategy }: Service, type: C
 }
 
 /** Of the annotation `istio.io/connect-strategy`: all addresses of a name are tried, the fastest wins. */
-export const RACE_FIRST_CONNECT = 'RACE_FIRST_TCP_CONNECT';
+const RACE_FIRST_CONNECT = 'RACE_FIRST_TCP_CONNECT';
 
 /**
  * The cluster through which a proxy reaches one port of a service, or one subset of it.

@@ -2,7 +2,7 @@ import type { envoy } from '#generated/proto/types.ts';
 import type { Labels } from '../../base/labels.ts';
 import type { Endpoint, HealthStatus } from '../../model/endpoint.ts';
 import { pipeAddress, socketAddress } from '../address.ts';
-import type { GroupedEndpoint } from './groups.ts';
+import { type GroupedEndpoint, MAX_WEIGHT } from './groups.ts';
 
 type LbEndpoint = envoy.config.endpoint.v3.LbEndpoint;
 
@@ -45,7 +45,7 @@ export function lbEndpoint({ endpoint, mtls, dualStack, scale }: LbEndpointInput
   );
   const health = healthOf(endpoint);
   const healthStatus = health === 'Terminating' ? undefined : HEALTH[health];
-  const weight = Math.min(2 ** 32 - 1, (endpoint.weight || 1) * scale);
+  const weight = Math.min(MAX_WEIGHT, (endpoint.weight || 1) * scale);
   const tlsMode = mtls && endpoint.tlsMode !== '' && endpoint.tlsMode !== 'disabled' ? endpoint.tlsMode : undefined;
   const message: LbEndpoint = {
     endpoint: {
