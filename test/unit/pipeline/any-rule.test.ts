@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { DestinationRule } from '../../../src/config/schema/destination-rule.ts';
 import { MeshConfig } from '../../../src/config/schema/mesh-config.ts';
 import { CLUSTER_TYPE, ENDPOINT_TYPE } from '../../../src/proto/type-urls.ts';
+import { specOf } from '../../';
 import { meshFixture, object } from '../../support/mesh-fixture.ts';
-import { specOf } from '../config/schema/arbitrary-spec.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
 
