@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 
 export interface ChildOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** A file that takes the output: a program may open /dev/stdout again then, which it can not when that is a pipe of Node. */
+  readonly outputFile?: string;
 }
 
 export interface Exit {
@@ -18,17 +21,21 @@ export class Child {
   readonly exited: Promise<Exit>;
   readonly #process: ChildProcess;
   readonly #name: string;
+  readonly #outputFile: string | undefined;
   #output = '';
   #exit: Exit | undefined;
 
-  constructor(command: readonly string[], { cwd, env }: ChildOptions = {}) {
+  constructor(command: readonly string[], { cwd, env, outputFile }: ChildOptions = {}) {
     const [file = '', ...args] = command;
     this.#name = file;
+    this.#outputFile = outputFile;
+    const output = outputFile === undefined ? 'pipe' : openSync(outputFile, 'a');
     this.#process = spawn(file, args, {
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', output, output],
       ...(cwd === undefined ? {} : { cwd }),
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env },
     });
+    if (typeof output === 'number') closeSync(output);
     const take = (text: Buffer) => {
       this.#output = (this.#output + text.toString('utf8')).slice(-OUTPUT_LIMIT);
     };
@@ -62,14 +69,15 @@ export class Child {
 
   /** What it has written to standard output and standard error. */
   get output(): string {
-    return this.#output;
+    const file = this.#outputFile === undefined ? '' : readFileSync(this.#outputFile, 'utf8');
+    return file + this.#output;
   }
 
   /** @throws Error with the output when it has ended */
   assertRunning(): void {
     if (this.#exit === undefined) return;
     const { code, signal } = this.#exit;
-    throw new Error(`${this.#name} ended with ${signal ?? code}:\n${this.#output.slice(-4_000)}`);
+    throw new Error(`${this.#name} ended with ${signal ?? code}:\n${this.output.slice(-4_000)}`);
   }
 
   /** Ends it; by SIGKILL when it takes longer than the grace. */

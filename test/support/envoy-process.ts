@@ -51,7 +51,10 @@ export class EnvoyProcess {
     };
     writeFileSync(config, JSON.stringify(withAdmin));
     const flags = ['--disable-hot-restart', '--concurrency', '1', '--admin-address-path', adminFile];
-    const child = new Child([...prefix, envoyPath(version), '-c', config, ...flags, ...args], { cwd: dir.path });
+    const child = new Child([...prefix, envoyPath(version), '-c', config, ...flags, ...args], {
+      cwd: dir.path,
+      outputFile: join(dir.path, `.${name}.log`),
+    });
     const envoy = new EnvoyProcess(child, adminFile);
     await waitFor(async () => child.exit !== undefined || (await envoy.get('/server_info')).status === 200, {
       what: `admin interface of ${name}`,
