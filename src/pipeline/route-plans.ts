@@ -86,7 +86,7 @@ export function deriveRoutePlans(
         mostSpecific,
         clientNamespace: namespace,
         withPort: view.proxylessGrpc,
-        domainsOf: (service, port) => names.domains(service, listenPort, port, view),
+        domainsOf: names.domainsFor(view, listenPort),
       });
       const hashes = hashRules.get(view);
       const keys = new Map<ConfigKey, RoutesKey>();

@@ -15,6 +15,8 @@ import { MESH_GATEWAY, virtualServiceDestinations } from '../model/virtual-servi
 import { isVisible } from '../model/visibility.ts';
 import { localityOfProxy, withTopologyLabels } from '../model/workload.ts';
 import type { Configuration } from './configuration.ts';
+import { type DistinctNamespaces, distinctNamespaces, isDistinct } from './distinct-namespaces.ts';
+import { ONE } from './mesh.ts';
 import { proxyTargets } from './proxy-targets.ts';
 import type { Services } from './services.ts';
 import type { VirtualServices } from './virtual-services.ts';
@@ -122,8 +124,8 @@ export function deriveScopes(
     return known;
   });
 
-  /** Key `namespace|sidecar`. */
-  const sidecarScopes = graph.derived<string, SidecarScope>('sidecarScope', (id) => {
+  /** Key `namespace|sidecar`; the namespace is empty for those that see what everybody sees. */
+  const computed = graph.derived<string, SidecarScope>('sidecarScope', (id) => {
     const at = id.indexOf('|');
     const namespace = id.slice(0, at);
     const sidecar = configuration.config<Sidecar>(id.slice(at + 1));
@@ -141,6 +143,18 @@ export function deriveScopes(
       inferredService: (host) => inferredService(services, host, namespace),
       meshOutboundPolicy: { mode: policy?.mode ?? 'ALLOW_ANY' },
     });
+  });
+  const distinct = graph.derived<'', DistinctNamespaces>(
+    'distinctNamespaces',
+    () => distinctNamespaces(services.serviceExports.get(ONE), virtualServices.virtualServiceExports.get(ONE)),
+    { equals: deepEqual },
+  );
+  /** Key `namespace|sidecar`. What is in the scope is shared; only its namespace's name is its own. */
+  const sidecarScopes = graph.derived<string, SidecarScope>('sidecarScopeOf', (id) => {
+    const at = id.indexOf('|');
+    const namespace = id.slice(0, at);
+    if (at < id.length - 1 || isDistinct(distinct.get(ONE), namespace)) return computed.get(id);
+    return { ...computed.get('|'), namespace };
   });
   const targets = graph.derived<ProxyScope, readonly ServiceTarget[]>('targets', (scope) =>
     scope.targets.flatMap(({ serviceId, port, targetPort }) => {

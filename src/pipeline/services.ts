@@ -21,6 +21,8 @@ export interface Services {
   readonly servicesOfHost: Derived<Hostname, readonly Service[]>;
   readonly service: Derived<NamespacedHost, Service | undefined>;
   readonly serviceById: Derived<string, Service | undefined>;
+  /** Services by the namespace that they are exported to, public ones under `*`; each oldest first. */
+  readonly serviceExports: Derived<'', ReadonlyMap<string, readonly Service[]>>;
   readonly visibleServices: Derived<string, readonly Service[]>;
   readonly visibility: Derived<string, Visibility>;
   readonly endpoints: Derived<NamespacedHost, readonly Endpoint[]>;
@@ -131,8 +133,7 @@ export function deriveServices(
     },
     { equals: deepEqual },
   );
-  /** Services by the namespace that they are exported to; public ones under `*`. */
-  const partition = graph.derived<'', ReadonlyMap<string, readonly Service[]>>('serviceExports', () => {
+  const serviceExports = graph.derived<'', ReadonlyMap<string, readonly Service[]>>('serviceExports', () => {
     const fallback = configuration.facet('defaultServiceExportTo') ?? ['*'];
     const out = new Map<string, Service[]>();
     for (const s of all.get(ONE)) {
@@ -144,7 +145,7 @@ export function deriveServices(
   const visibleServices = graph.derived<string, readonly Service[]>(
     'visibleServices',
     (namespace) => {
-      const exports = partition.get(ONE);
+      const exports = serviceExports.get(ONE);
       const own = exports.get(namespace);
       const shared = exports.get('*') ?? NO_SERVICES;
       return own === undefined ? shared : [...own, ...shared];
@@ -231,6 +232,7 @@ export function deriveServices(
     servicesOfHost,
     service,
     serviceById,
+    serviceExports,
     visibleServices,
     visibility,
     endpoints,

@@ -19,6 +19,8 @@ import type { MeshOptions } from './options.ts';
 
 export interface VirtualServices {
   readonly virtualService: Derived<ConfigKey, Config<VirtualService> | undefined>;
+  /** By `namespace|gateway`, the public ones under `*|gateway`; in order of precedence. */
+  readonly virtualServiceExports: Derived<'', ReadonlyMap<string, readonly VirtualServiceHead[]>>;
   readonly virtualServicesForGateway: Derived<string, readonly VirtualServiceHead[]>;
 }
 
@@ -62,26 +64,28 @@ export function deriveVirtualServices(
     },
     { equals: deepEqual },
   );
-  /** Heads by `namespace|gateway`, the public ones under `*|gateway`. */
-  const partition = graph.derived<'', ReadonlyMap<string, readonly ExportedHead[]>>('virtualServiceExports', () => {
-    const fallback = configuration.facet('defaultVirtualServiceExportTo') ?? ['*'];
-    const heads = configuration.byKind.get('VirtualService').flatMap((key) => head.get(key) ?? []);
-    const out = new Map<string, ExportedHead[]>();
-    for (const vs of heads.sort(compareHeads)) {
-      const seen = visibilityOf(vs.exportTo, fallback, vs.namespace);
-      for (const namespace of seen === 'public' ? ['*'] : seen) {
-        for (const gateway of vs.gateways) append(out, `${namespace}|${gateway}`, vs);
+  const virtualServiceExports = graph.derived<'', ReadonlyMap<string, readonly ExportedHead[]>>(
+    'virtualServiceExports',
+    () => {
+      const fallback = configuration.facet('defaultVirtualServiceExportTo') ?? ['*'];
+      const heads = configuration.byKind.get('VirtualService').flatMap((key) => head.get(key) ?? []);
+      const out = new Map<string, ExportedHead[]>();
+      for (const vs of heads.sort(compareHeads)) {
+        const seen = visibilityOf(vs.exportTo, fallback, vs.namespace);
+        for (const namespace of seen === 'public' ? ['*'] : seen) {
+          for (const gateway of vs.gateways) append(out, `${namespace}|${gateway}`, vs);
+        }
       }
-    }
-    return out;
-  });
+      return out;
+    },
+  );
   /** Those private to the namespace, then those exported to it, then public ones. */
   const virtualServicesForGateway = graph.derived<string, readonly VirtualServiceHead[]>(
     'virtualServicesForGateway',
     (id) => {
       const at = id.indexOf('|');
       const namespace = id.slice(0, at);
-      const exports = partition.get(ONE);
+      const exports = virtualServiceExports.get(ONE);
       const own = exports.get(id) ?? NONE;
       const shared = exports.get(`*${id.slice(at)}`) ?? NONE;
       if (own.length === 0) return shared;
@@ -93,7 +97,7 @@ export function deriveVirtualServices(
     },
     { equals: sameItems },
   );
-  return { virtualService, virtualServicesForGateway };
+  return { virtualService, virtualServiceExports, virtualServicesForGateway };
 }
 
 /** Oldest first, then by name and namespace. */

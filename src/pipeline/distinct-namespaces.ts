@@ -1,0 +1,44 @@
+import type { Hostname } from '../base/host.ts';
+import type { VirtualServiceHead } from '../model/scope.ts';
+import type { Service } from '../model/service.ts';
+
+/** Namespaces that do not see exactly what a namespace without anything of its own sees. */
+export interface DistinctNamespaces {
+  /** Some rule speaks of namespaces in a way that may concern any. */
+  readonly all: boolean;
+  readonly names: ReadonlyMap<string, true>;
+}
+
+export function isDistinct({ all, names }: DistinctNamespaces, namespace: string): boolean {
+  return all || names.has(namespace);
+}
+
+/**
+ * Distinct are namespaces that something is exported to, that keep something for themselves, or that have a host which another
+ * namespace has, too, since their own then wins. A VirtualService that looks at the caller's namespace makes all distinct.
+ */
+export function distinctNamespaces(
+  services: ReadonlyMap<string, readonly Service[]>,
+  virtualServices: ReadonlyMap<string, readonly VirtualServiceHead[]>,
+): DistinctNamespaces {
+  const names = new Map<string, true>();
+  const owner = new Map<Hostname, string>();
+  for (const [target, exported] of services) {
+    if (target !== '*') names.set(target, true);
+    for (const { namespace, hostname } of exported) {
+      if (target !== '*') names.set(namespace, true);
+      const first = owner.get(hostname);
+      if (first === undefined) owner.set(hostname, namespace);
+      else if (first !== namespace) names.set(first, true).set(namespace, true);
+    }
+  }
+  let all = false;
+  for (const [id, heads] of virtualServices) {
+    const target = id.slice(0, id.indexOf('|'));
+    for (const { namespace, hasSourceNamespace } of heads) {
+      all ||= hasSourceNamespace;
+      if (target !== '*') names.set(target, true).set(namespace, true);
+    }
+  }
+  return { all, names: new Map([...names].sort()) };
+}
