@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import type { envoy } from '#generated/proto/types.ts';
+import { isIpv6 } from '../../base/address.ts';
 import { cidrBlock } from '../../base/cidr.ts';
 import type { IpFamilies } from '../../model/scope.ts';
 import { pipeAddress, socketAddress } from '../address.ts';
@@ -61,7 +61,7 @@ export function cidrRange(text: string): CidrRange | undefined {
 
 /** The first address that others can reach: neither loopback nor link-local, unspecified or multicast. */
 export function globalUnicastAddress(ips: readonly string[]): string | undefined {
-  return ips.find((ip) => (isIP(ip) === 6 ? isGlobalIpv6(ip) : isGlobalIpv4(ip)));
+  return ips.find((ip) => (isIpv6(ip) ? isGlobalIpv6(ip) : isGlobalIpv4(ip)));
 }
 
 function isGlobalIpv4(ip: string): boolean {
