@@ -1,23 +1,38 @@
+import type { MeshFile } from '#generated/config/specs.ts';
+import type { Config } from '../config/config.ts';
+import { MESH } from '../config/mesh-files.ts';
+import { parseFile } from '../config/parse.ts';
 import { listenerSwitches } from '../pipeline/listener-switches.ts';
 import type { MeshOptions } from '../pipeline/options.ts';
 import { DEFAULT_MESH_OPTIONS } from '../pipeline/options.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is said where mesh.yaml's `env` and the process's environment differ. */
-export interface EnvironmentConflict {
-  readonly name: string;
+export interface LaidOver {
+  readonly env: Environment;
+  /** Variables that both have, with different values. */
+  readonly conflicts: readonly string[];
 }
 
 /** mesh.yaml's `env` laid over the real environment: mesh.yaml wins. */
-export function effectiveEnvironment(
-  real: Environment,
-  written: Readonly<Record<string, string>>,
-): { readonly env: Environment; readonly conflicts: readonly EnvironmentConflict[] } {
+export function effectiveEnvironment(real: Environment, written: Readonly<Record<string, string>>): LaidOver {
   const conflicts = Object.entries(written)
     .filter(([name, value]) => real[name] !== undefined && real[name] !== value)
-    .map(([name]) => ({ name }));
+    .map(([name]) => name)
+    .sort();
   return { env: { ...real, ...written }, conflicts };
+}
+
+/** The `env` of mesh.yaml as it stands when the process starts; nothing when the file is missing or can not be taken. */
+export function writtenEnvironment(meshFile: string | undefined): Readonly<Record<string, string>> {
+  if (meshFile === undefined) return {};
+  const { configs } = parseFile('etc/istio/mesh.yaml', meshFile, {
+    source: '',
+    namespace: '',
+    strict: false,
+    whole: MESH,
+  });
+  return (configs[0] as Config<MeshFile> | undefined)?.spec.env ?? {};
 }
 
 function isTrue(value: string | undefined): boolean {
@@ -37,7 +52,7 @@ export function meshOptions(env: Environment): MeshOptions {
   };
 }
 
-/** Milliseconds of `PILOT_DEBOUNCE_AFTER` and `PILOT_DEBOUNCE_MAX`, absent unless set. */
+/** `CHECK_STRICT`: what is only likely a mistake counts as one. */
 export function strictChecks(env: Environment): boolean {
   return isTrue(env['CHECK_STRICT']);
 }

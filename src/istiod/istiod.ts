@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { debugRoutes } from '../admin/debug.ts';
@@ -9,7 +9,7 @@ import { Graph } from '../derive/graph.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
 import { ProxySessions } from '../pipeline/session.ts';
 import { DiscoveryServer } from '../xds/server.ts';
-import { type Environment, meshOptions } from './environment.ts';
+import { type Environment, effectiveEnvironment, meshOptions, writtenEnvironment } from './environment.ts';
 import { logDiagnostics, logEvents } from './events.ts';
 import { interimSource } from './interim-source.ts';
 import { type Bound, listenGrpc, listenGrpcUnix, listenHttp } from './listen.ts';
@@ -49,7 +49,7 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
     rootNamespace: settings.namespace,
     watchNamespaces: settings.watchNamespaces,
   });
-  const pipeline = createPipeline(graph, store.configs, meshOptions(env));
+  const pipeline = createPipeline(graph, store.configs, meshOptions(layOver(root, env, log)));
   const sessions = new ProxySessions(pipeline);
   store.onDiagnostics((files) => logDiagnostics(log, store, files));
   interimSource(root, store.source('file:etc/istio/conf'), abort.signal);
@@ -122,6 +122,16 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
       await Promise.all([...bound.values()].map((b) => b.close()));
     },
   };
+}
+
+/** The environment under mesh.yaml's `env`; where both say something different, one line names the variable. */
+function layOver(root: string, real: Environment, log: Logger): Environment {
+  const file = join(root, 'etc/istio/mesh.yaml');
+  const written = writtenEnvironment(existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+  const { env, conflicts } = effectiveEnvironment(real, written);
+  for (const name of conflicts)
+    log.warn(`${name} in mesh.yaml's env wins over the environment that istiod was started with`);
+  return env;
 }
 
 /** TLS with the certificate of an outside CA; without one the option is off, and a line says so. */

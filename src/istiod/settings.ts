@@ -84,7 +84,11 @@ export function parseSettings(text: string): ReadSettings {
     location: locationAt(raw, offset),
   }));
   if (syntax.some(({ severity }) => severity === 'error')) return { diagnostics: syntax };
-  const read = normalized(IstiodOptionsSchema, value ?? {}, { unknownField: 'error', deprecatedField: 'warning' });
+  const read = normalized(IstiodOptionsSchema, value ?? {}, {
+    unknownField: 'error',
+    deprecatedField: 'warning',
+    lastOfGroup: false,
+  });
   const written = (read.value ?? {}) as Written;
   const findings = [...read.findings, ...addressFindings(written.listen ?? {})];
   const diagnostics = [
