@@ -63,8 +63,13 @@ export function keyCount(message: unknown): number {
 export function sortedKeys(map: unknown, type: string): readonly string[] {
   if (typeof map !== 'object' || map === null || Array.isArray(map)) refuse(map, 'map');
   const keys: string[] = [];
-  for (const [key, value] of Object.entries(map)) if (value !== undefined) keys.push(key);
-  if (type === 'string' || type === 'bool') return keys.sort();
+  let inOrder = true;
+  for (const key in map) {
+    if ((map as Readonly<Record<string, unknown>>)[key] === undefined) continue;
+    inOrder &&= keys.length === 0 || (keys.at(-1) as string) < key;
+    keys.push(key);
+  }
+  if (type === 'string' || type === 'bool') return inOrder ? keys : keys.sort();
   return keys.sort((a, b) => Number(long(a, MIN, MAX) - long(b, MIN, MAX)));
 }
 

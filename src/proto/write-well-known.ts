@@ -1,7 +1,7 @@
 import { EncodeError, UnknownMessageError } from './errors.ts';
 import { refuse, sortedKeys } from './scalars.ts';
 import { messageName } from './type-urls.ts';
-import type { Writer } from './writer.ts';
+import { EncodedMessage, type Writer } from './writer.ts';
 
 /** The messages that proto JSON writes in a form of their own (protobuf.dev, "ProtoJSON format"). */
 
@@ -13,12 +13,31 @@ const DURATION = /^(-?)(\d+)(?:\.(\d{1,9}))?s$/;
 
 /** A `google.protobuf.Duration`: `5s`, `-0.250s`. */
 export function writeDuration(writer: Writer, value: unknown): void {
+  const whole = typeof value === 'string' ? wholeSeconds(value) : undefined;
+  if (whole === undefined) writeFractionalDuration(writer, value);
+  else writeSeconds(writer, whole, 0);
+}
+
+function writeFractionalDuration(writer: Writer, value: unknown): void {
   const match = typeof value === 'string' ? DURATION.exec(value) : null;
   const seconds = Number(match?.[2]);
   if (match === null || seconds > MAX_SECONDS) refuse(value, 'duration in seconds (1.5s)');
   const sign = match[1] === '-' ? -1 : 1;
   const nanos = match[3] === undefined ? 0 : sign * Number(match[3].padEnd(9, '0'));
   writeSeconds(writer, sign * seconds, nanos);
+}
+
+/** Of the usual durations (`5s`), without the cost of an expression. */
+function wholeSeconds(text: string): number | undefined {
+  const digits = text.length - 1;
+  if (digits < 1 || digits > 9 || text.charCodeAt(digits) !== 0x73) return undefined;
+  let seconds = 0;
+  for (let i = 0; i < digits; i++) {
+    const digit = text.charCodeAt(i) - 0x30;
+    if (digit < 0 || digit > 9) return undefined;
+    seconds = seconds * 10 + digit;
+  }
+  return seconds;
 }
 
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)$/;
@@ -103,8 +122,9 @@ export function writeAny(writer: Writer, message: unknown): void {
   if (typeof message !== 'object' || message === null) refuse(message, 'message with a type URL');
   const { '@type': url, value } = message as { readonly '@type'?: unknown; readonly value?: unknown };
   if (typeof url !== 'string') {
-    if (url === undefined && Object.keys(message).length === 0) return;
-    throw new EncodeError('a packed message has no "@type"');
+    if (message instanceof EncodedMessage) writer.raw(message.bytes);
+    else if (Object.keys(message).length > 0) throw new EncodeError('a packed message has no "@type"');
+    return;
   }
   const encoder = writer.encoders.get(messageName(url));
   const start = writer.size();
