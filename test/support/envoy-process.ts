@@ -18,7 +18,7 @@ export interface EnvoyOptions {
   readonly version?: string;
   /** Put before the command: `['ip', 'netns', 'exec', 'mesh-1']`. */
   readonly prefix?: readonly string[];
-  /** `host:port` of the admin interface; default 127.0.0.1:0. */
+  /** `host:port` of the admin interface, or a path of a Unix socket; default 127.0.0.1:0. */
   readonly admin?: string;
   readonly args?: readonly string[];
 }
@@ -45,10 +45,10 @@ export class EnvoyProcess {
     const config = join(dir.path, `.${name}.json`);
     const adminFile = join(dir.path, `.${name}-admin`);
     const [host, port] = admin.split(':');
-    const withAdmin = {
-      ...bootstrap,
-      admin: { address: { socketAddress: { address: host, portValue: Number(port) } } },
-    };
+    const address = admin.startsWith('/')
+      ? { pipe: { path: admin, mode: 0o666 } }
+      : { socketAddress: { address: host, portValue: Number(port) } };
+    const withAdmin = { ...bootstrap, admin: { address } };
     writeFileSync(config, JSON.stringify(withAdmin));
     const flags = ['--disable-hot-restart', '--concurrency', '1', '--admin-address-path', adminFile];
     const child = new Child([...prefix, envoyPath(version), '-c', config, ...flags, ...args], {
@@ -76,17 +76,23 @@ export class EnvoyProcess {
     return this.#child.output;
   }
 
-  /** `host:port` of the admin interface. */
+  /** `host:port` of the admin interface, or a path of a Unix socket. */
   get admin(): string {
     return readFileSync(this.#adminFile, 'utf8').trim();
   }
 
   get(path: string): Promise<HttpAnswer> {
-    return httpRequest(`http://${this.admin}${path}`);
+    return this.#request(path, 'GET');
   }
 
   post(path: string): Promise<HttpAnswer> {
-    return httpRequest(`http://${this.admin}${path}`, { method: 'POST' });
+    return this.#request(path, 'POST');
+  }
+
+  #request(path: string, method: string): Promise<HttpAnswer> {
+    const { admin } = this;
+    if (!admin.startsWith('/')) return httpRequest(`http://${admin}${path}`, { method });
+    return httpRequest(`http://admin${path}`, { method, socketPath: admin });
   }
 
   /** Counters and gauges by name. */

@@ -16,6 +16,8 @@ export interface HttpRequest {
   readonly withinMs?: number;
   /** The address to connect from. */
   readonly from?: string;
+  /** A Unix socket to connect to, whatever the URL says. */
+  readonly socketPath?: string;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface HttpRequest {
  * @throws Error when there is no connection, or no answer in time
  */
 export function httpRequest(url: string, options: HttpRequest = {}): Promise<HttpAnswer> {
-  const { host, method = 'GET', headers = {}, agent, withinMs = 5_000, from } = options;
+  const { host, method = 'GET', headers = {}, agent, withinMs = 5_000, from, socketPath } = options;
   return new Promise((resolve, reject) => {
     const sent = request(
       url,
@@ -32,6 +34,7 @@ export function httpRequest(url: string, options: HttpRequest = {}): Promise<Htt
         agent: agent ?? false,
         headers: { ...(host === undefined ? {} : { host }), ...headers },
         ...(from === undefined ? {} : { localAddress: from }),
+        ...(socketPath === undefined ? {} : { socketPath }),
         signal: AbortSignal.timeout(withinMs),
       },
       (response) => {

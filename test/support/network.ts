@@ -1,0 +1,186 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+/** Ports that Istio captures traffic on. */
+export const OUTBOUND_PORT = 15001;
+export const INBOUND_PORT = 15006;
+/** Whom an Envoy runs as in a namespace: traffic of this user is not captured. */
+export const PROXY_UID = 1337;
+
+/** The mark and the routing table by which TPROXY brings packets for other addresses to a local socket. */
+const MARK = '1337';
+const TABLE = '133';
+/** The next hop of every machine; the name server of the world answers on it, too. */
+export const GATEWAY = '169.254.0.1';
+const GATEWAY_V6 = 'fe80::1';
+
+/** Why there are no network namespaces here; undefined when there are. */
+export function noNamespaces(): string | undefined {
+  if (process.getuid?.() !== 0) return 'network namespaces need root';
+  return TOOLS.every(has) ? undefined : `network namespaces need ${TOOLS.filter((tool) => !has(tool)).join(', ')}`;
+}
+
+const TOOLS = ['ip', 'iptables', 'setpriv'];
+
+function has(tool: string): boolean {
+  return (process.env['PATH'] ?? '').split(':').some((directory) => existsSync(`${directory}/${tool}`));
+}
+
+function run(command: string, ...args: string[]): string {
+  return execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
+}
+
+const PREFIX = 'istiod-e2e';
+
+/** Namespaces that a run which was killed has left behind. */
+function sweep(): void {
+  for (const line of run('ip', 'netns', 'list').split('\n')) {
+    const [name = ''] = line.split(' ');
+    const [, pid] = name.match(/^istiod-e2e-(\d+)-/) ?? [];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) run('ip', 'netns', 'delete', name);
+  }
+}
+
+const isV6 = (address: string): boolean => address.includes(':');
+
+/** One network namespace: a machine, or all that is not one. */
+export class Namespace {
+  readonly name: string;
+  readonly #addresses = new Set<string>();
+
+  constructor(name: string) {
+    this.name = name;
+    run('ip', 'netns', 'add', name);
+    this.ip('link', 'set', 'lo', 'up');
+    this.sysctl('net/ipv6/conf/all/disable_ipv6', '0');
+    this.sysctl('net/ipv6/conf/default/accept_dad', '0');
+    this.sysctl('net/ipv4/ip_unprivileged_port_start', '0');
+  }
+
+  /** Put before a command that shall run here. It dies with this process. */
+  get prefix(): readonly string[] {
+    return ['ip', 'netns', 'exec', this.name, 'setpriv', '--pdeathsig', 'KILL'];
+  }
+
+  /** As `prefix`, for a proxy: its user is exempt from capture, and it may open transparent sockets. */
+  get proxyPrefix(): readonly string[] {
+    const user = ['--reuid', String(PROXY_UID), '--regid', String(PROXY_UID), '--clear-groups'];
+    return [...this.prefix, ...user, '--inh-caps', '+net_admin', '--ambient-caps', '+net_admin'];
+  }
+
+  /** Makes addresses local here. */
+  addAddresses(addresses: Iterable<string>): void {
+    for (const address of addresses) {
+      if (this.#addresses.has(address) || address.startsWith('127.') || address === '::1') continue;
+      this.#addresses.add(address);
+      this.ip('addr', 'add', `${address}/${isV6(address) ? 128 : 32}`, 'dev', 'lo');
+    }
+  }
+
+  ip(...args: string[]): void {
+    run('ip', '-n', this.name, ...args);
+  }
+
+  iptables(rules: readonly string[]): void {
+    for (const rule of rules) run('ip', 'netns', 'exec', this.name, 'iptables', '-w', ...rule.split(' '));
+  }
+
+  ip6tables(rules: readonly string[]): void {
+    for (const rule of rules) run('ip', 'netns', 'exec', this.name, 'ip6tables', '-w', ...rule.split(' '));
+  }
+
+  sysctl(path: string, value: string): void {
+    run('ip', 'netns', 'exec', this.name, 'sh', '-c', `echo ${value} > /proc/sys/${path}`);
+  }
+
+  delete(): void {
+    run('ip', 'netns', 'delete', this.name);
+  }
+}
+
+/** Machines with a world between them, each a network namespace of its own. Needs root. */
+export class Network {
+  /** All that is not a machine: endpoints without a sidecar, clients from elsewhere. */
+  readonly world: Namespace;
+  readonly #id: string;
+  readonly #machines: Namespace[] = [];
+  readonly #deleteOnExit = () => this[Symbol.dispose]();
+
+  constructor() {
+    sweep();
+    this.#id = `${PREFIX}-${process.pid}-${counter.next().value}`;
+    process.once('exit', this.#deleteOnExit);
+    this.world = new Namespace(`${this.#id}-world`);
+    this.world.sysctl('net/ipv4/ip_forward', '1');
+    this.world.sysctl('net/ipv6/conf/all/forwarding', '1');
+    this.world.addAddresses([GATEWAY]);
+  }
+
+  /** A machine with these addresses, the first of each family its source address. */
+  machine(addresses: readonly string[]): Namespace {
+    const number = this.#machines.length;
+    const machine = new Namespace(`${this.#id}-m${number}`);
+    this.#machines.push(machine);
+    const link = `to-m${number}`;
+    machine.ip('link', 'add', 'eth0', 'type', 'veth', 'peer', 'name', link, 'netns', this.world.name);
+    this.world.ip('link', 'set', link, 'up');
+    this.world.ip('addr', 'add', `${GATEWAY_V6}/64`, 'dev', link, 'nodad');
+    machine.ip('link', 'set', 'eth0', 'up');
+    machine.ip('route', 'add', GATEWAY, 'dev', 'eth0');
+    for (const address of addresses) {
+      const length = isV6(address) ? 128 : 32;
+      machine.ip('addr', 'add', `${address}/${length}`, 'dev', 'eth0', ...(isV6(address) ? ['nodad'] : []));
+      this.world.ip('route', 'add', `${address}/${length}`, 'dev', link);
+    }
+    const source = (v6: boolean): readonly string[] => {
+      const found = addresses.find((address) => isV6(address) === v6);
+      return found === undefined ? [] : ['src', found];
+    };
+    machine.ip('route', 'add', 'default', 'via', GATEWAY, 'dev', 'eth0', ...source(false));
+    machine.ip('-6', 'route', 'add', 'default', 'via', GATEWAY_V6, 'dev', 'eth0', ...source(true));
+    return machine;
+  }
+
+  [Symbol.dispose](): void {
+    process.removeListener('exit', this.#deleteOnExit);
+    for (const namespace of [...this.#machines, this.world]) namespace.delete();
+    this.#machines.length = 0;
+  }
+}
+
+const counter = (function* () {
+  for (let number = 0; ; number++) yield number;
+})();
+
+/** What leaves a machine and what arrives there goes through its proxy, as the rules of Istio have it. */
+export function capture(machine: Namespace, mode: 'REDIRECT' | 'TPROXY'): void {
+  const outbound = [
+    '-t nat -N TO_PROXY',
+    `-t nat -A TO_PROXY -p tcp -j REDIRECT --to-ports ${OUTBOUND_PORT}`,
+    `-t nat -A OUTPUT -p tcp -o lo -m owner --uid-owner ${PROXY_UID} -j RETURN`,
+    `-t nat -A OUTPUT -p tcp -m owner --uid-owner ${PROXY_UID} -j RETURN`,
+    '-t nat -A OUTPUT -p tcp -d LOOPBACK -j RETURN',
+    '-t nat -A OUTPUT -p tcp -j TO_PROXY',
+  ];
+  const redirect = [`-t nat -A PREROUTING -p tcp -i eth0 -j REDIRECT --to-ports ${INBOUND_PORT}`];
+  // Packets of a connection that a transparent socket has are marked, and come to it by the table; so do the answers of the
+  // application, which go to the address of the client.
+  const transparent = [
+    '-t mangle -N DIVERT',
+    `-t mangle -A DIVERT -j MARK --set-mark ${MARK}`,
+    '-t mangle -A DIVERT -j ACCEPT',
+    '-t mangle -A PREROUTING -p tcp -i eth0 -m conntrack --ctstate RELATED,ESTABLISHED -j DIVERT',
+    `-t mangle -A PREROUTING -p tcp -i eth0 -j TPROXY --tproxy-mark ${MARK} --on-port ${INBOUND_PORT}`,
+    `-t mangle -A PREROUTING -p tcp -m mark --mark ${MARK} -j CONNMARK --save-mark`,
+    `-t mangle -A OUTPUT -p tcp -m connmark --mark ${MARK} -j CONNMARK --restore-mark`,
+  ];
+  const rules = [...outbound, ...(mode === 'TPROXY' ? transparent : redirect)];
+  machine.iptables(rules.map((rule) => rule.replace('LOOPBACK', '127.0.0.0/8')));
+  machine.ip6tables(rules.map((rule) => rule.replace('LOOPBACK', '::1/128')));
+  if (mode === 'REDIRECT') return;
+  for (const family of ['-4', '-6']) {
+    machine.ip(family, 'rule', 'add', 'fwmark', MARK, 'lookup', TABLE);
+    machine.ip(family, 'route', 'add', 'local', 'default', 'dev', 'lo', 'table', TABLE);
+  }
+  machine.sysctl('net/ipv4/conf/all/route_localnet', '1');
+}
