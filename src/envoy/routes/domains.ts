@@ -33,16 +33,25 @@ export function alternativeHosts(hostname: Hostname, port: PortSuffix, dnsDomain
   return [...absolute, ...shortHosts(hostname, dnsDomain).flatMap((host) => withPort(host, port))];
 }
 
+/** The domain of a client, taken apart once for all hosts. */
+export interface ClientDomain {
+  readonly dnsDomain: string;
+  /** From `.svc.` on; undefined where the domain is not Kubernetes-like. */
+  readonly suffix: string | undefined;
+  readonly dotted: string;
+}
+
+export function clientDomain(dnsDomain: string): ClientDomain {
+  const serviceAt = dnsDomain.indexOf('.svc.');
+  return { dnsDomain, suffix: serviceAt < 0 ? undefined : dnsDomain.slice(serviceAt), dotted: `.${dnsDomain}` };
+}
+
 /**
  * As much of a client's domain as matters for one host: a domain with the same alternatives, the same one for all clients
  * that need not be told apart.
  */
-export function relevantDomain(hostname: Hostname, dnsDomain: string): string {
-  const serviceAt = dnsDomain.indexOf('.svc.');
-  if (serviceAt < 0) return dnsDomain;
-  const suffix = dnsDomain.slice(serviceAt);
-  if (!hostname.endsWith(suffix)) return suffix;
-  return hostname.endsWith(`.${dnsDomain}`) ? dnsDomain : suffix;
+export function relevantDomain(hostname: Hostname, { dnsDomain, suffix, dotted }: ClientDomain): string {
+  return suffix === undefined || hostname.endsWith(dotted) ? dnsDomain : suffix;
 }
 
 function shortHosts(hostname: Hostname, dnsDomain: string): readonly Hostname[] {
@@ -88,6 +97,8 @@ export interface DomainsInput {
 export interface Domains {
   /** Without repetition, in order of precedence. */
   readonly all: readonly string[];
+  /** The same in lower case, as they are compared. */
+  readonly folded: readonly string[];
   /** Those of `all` that are alternative forms: they give way to services that have such a name in full. */
   readonly alternative: ReadonlySet<string>;
 }
@@ -107,5 +118,17 @@ export function serviceDomains(input: DomainsInput): Domains {
   }
   const below = headless ? names.map((name) => `*.${name}`) : [];
   const ips = addresses.flatMap((address) => withPort(address, port));
-  return { all: [...new Set([...names, ...below, ...ips])], alternative };
+  return domains([...new Set([...names, ...below, ...ips])], alternative);
+}
+
+/** The names of a host that is no known service. */
+export function hostDomains(hostname: Hostname, port: PortSuffix): Domains {
+  return domains(withPort(hostname, port), NONE);
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function domains(all: readonly string[], alternative: ReadonlySet<string>): Domains {
+  const folded = all.map((domain) => domain.toLowerCase());
+  return { all, folded: folded.every((domain, i) => domain === all[i]) ? all : folded, alternative };
 }

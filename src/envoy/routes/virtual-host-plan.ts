@@ -5,7 +5,7 @@ import { compareStrings } from '../../base/order.ts';
 import type { ConfigKey } from '../../config/config.ts';
 import { isHttp, type Protocol } from '../../model/protocol.ts';
 import type { Service } from '../../model/service.ts';
-import { bracketed, type Domains, hostAndPort } from './domains.ts';
+import { type Domains, hostAndPort, hostDomains } from './domains.ts';
 
 /** What names depend on of a VirtualService with HTTP routes for the port and the client in question. */
 export interface PlannedVirtualService {
@@ -92,8 +92,9 @@ export function registryOfPort(services: readonly Service[], listenPort: number)
  * @see istio/istio pilot/pkg/networking/core/httproute.go `BuildSidecarOutboundVirtualHosts`
  */
 export function virtualHostPlan(input: VirtualHostPlanInput): readonly PlannedVirtualHost[] {
+  const wildServices = [...input.registry.keys()].filter(isWildcardHost);
   const governed = input.virtualServices
-    .filter((virtualService) => input.listenPort === 80 || namesAService(virtualService, input.registry))
+    .filter((vs) => input.listenPort === 80 || namesAService(vs, input.registry, wildServices))
     .flatMap((virtualService) => governedGroups(virtualService, input));
   const taken = new Set(governed.flatMap(({ services }) => services.map(({ hostname }) => hostname)));
   const others = [...input.registry.values()].filter(
@@ -117,8 +118,11 @@ function calledOnPort(host: PlannedVirtualHost): readonly PlannedVirtualHost[] {
   return domains.length === 0 ? [] : [{ ...host, domains }];
 }
 
-function namesAService({ hosts }: PlannedVirtualService, registry: Registry): boolean {
-  const wildServices = [...registry.keys()].filter(isWildcardHost);
+function namesAService(
+  { hosts }: PlannedVirtualService,
+  registry: Registry,
+  wildServices: readonly Hostname[],
+): boolean {
   return hosts.some((written) => {
     const host = written.toLowerCase();
     if (registry.has(host)) return true;
@@ -175,18 +179,16 @@ function separatedHosts(virtualService: PlannedVirtualService, input: VirtualHos
 }
 
 function namedHosts(groups: readonly Group[], input: VirtualHostPlanInput): PlannedVirtualHost[] {
+  const { withPort, domainsOf } = input;
   const names = new Set<string>();
   const claimed = new Set<string>();
-  const known = new Set<string>();
-  for (const { port, services } of groups) {
-    for (const { hostname } of services) known.add(hostname).add(hostAndPort(hostname, port));
-  }
+  const known = fullNames(groups, input);
   const planned: PlannedVirtualHost[] = [];
   const add = (hostname: Hostname, { port, virtualService }: Group, service: RegisteredService | undefined): void => {
     const name = hostAndPort(hostname, port);
     if (names.has(name)) return;
     names.add(name);
-    const wanted = service ? input.domainsOf(service, port) : hostDomains(hostname, name, input.withPort);
+    const wanted = service ? domainsOf(service, port) : hostDomains(hostname, withPort ? port : 0);
     const domains = claimedDomains(wanted, claimed, known);
     if (domains.length === 0) return;
     planned.push({ name, port, domains, ...(virtualService && { virtualService }), ...(service && { service }) });
@@ -198,10 +200,16 @@ function namedHosts(groups: readonly Group[], input: VirtualHostPlanInput): Plan
   return planned;
 }
 
-const NO_DOMAINS: ReadonlySet<string> = new Set();
-
-function hostDomains(hostname: Hostname, name: string, withPort: boolean): Domains {
-  return { all: withPort ? [bracketed(hostname), name] : [bracketed(hostname)], alternative: NO_DOMAINS };
+/** Names that services have in full; with the port only where domains are written so. */
+function fullNames(groups: readonly Group[], { listenPort, withPort }: VirtualHostPlanInput): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { port, services } of groups) {
+    for (const { hostname } of services) {
+      names.add(hostname);
+      if (withPort || listenPort === 0) names.add(hostAndPort(hostname, port));
+    }
+  }
+  return names;
 }
 
 /**
@@ -209,14 +217,14 @@ function hostDomains(hostname: Hostname, name: string, withPort: boolean): Domai
  * has it as its full name, wherever that service stands.
  */
 function claimedDomains(
-  { all, alternative }: Domains,
+  { all, folded, alternative }: Domains,
   claimed: Set<string>,
   known: ReadonlySet<string>,
 ): readonly string[] {
-  const free = all.filter((domain) => {
-    const folded = domain.toLowerCase();
-    if (claimed.has(folded) || (known.has(domain) && alternative.has(domain))) return false;
-    claimed.add(folded);
+  const free = all.filter((domain, i) => {
+    const name = folded[i] ?? domain;
+    if (claimed.has(name) || (known.has(domain) && alternative.has(domain))) return false;
+    claimed.add(name);
     return true;
   });
   return free.length === all.length ? all : free;
