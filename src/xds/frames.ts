@@ -3,6 +3,9 @@ import { contentVersion } from '../base/hash.ts';
 import type { ResourceDelta } from '../proto/resource-set.ts';
 import { FRAME_HEADER, type Protocol } from './protocol.ts';
 
+/** Making a smaller frame again costs less than keeping it. */
+const LEAST_KEPT_BYTES = 1_024;
+
 /** A response as it goes over the wire: the gRPC frame around the message. The same bytes serve every stream. */
 export interface Frame {
   readonly version: string;
@@ -70,6 +73,7 @@ export class Frames {
   }
 
   #keep(key: string, bytes: Buffer): void {
+    if (bytes.length < LEAST_KEPT_BYTES) return;
     this.#cache.set(key, bytes);
     this.#bytes += bytes.length;
     for (const [oldest, { length }] of this.#cache) {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Client } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { CLUSTER_TYPE, ENDPOINT_TYPE, LISTENER_TYPE, ROUTE_TYPE } from '../../src/proto/type-urls.ts';
 import { FakeProvider, type FakeScope, FakeSet, readFakeResource } from '../support/fake-provider.ts';
-import { type Fixture, xdsTest } from './harness.ts';
+import { type Fixture, type TestClient, xdsTest } from './harness.ts';
 import { ModelClient, type Refusal } from './model-client.ts';
 
 const ISTIO_TYPE = 'type.googleapis.com/istio.test.Config';
@@ -52,7 +51,7 @@ class History {
   readonly #cluster: string;
   #current = 0;
 
-  constructor(fixture: Fixture, client: Client, cluster: string, how: Refusal, names: readonly string[]) {
+  constructor(fixture: Fixture, client: TestClient, cluster: string, how: Refusal, names: readonly string[]) {
     this.#fixture = fixture;
     this.#cluster = cluster;
     fixture.provider.scopes.set(cluster, this.scope);

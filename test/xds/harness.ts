@@ -216,6 +216,46 @@ function readDelta(bytes: Uint8Array): Received {
   };
 }
 
+const asBytes = (message: Uint8Array): Buffer => Buffer.from(message);
+
+/** One connection to a server. */
+export class TestClient {
+  readonly address: string;
+  readonly #client: Client;
+
+  constructor(address: string) {
+    this.address = address;
+    this.#client = new Client(address, credentials.createInsecure(), {
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.max_receive_message_length': -1,
+    });
+  }
+
+  /** A stream of all types, or of the method that is named. */
+  stream(
+    variant: Variant,
+    method: string = variant === 'sotw'
+      ? 'discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources'
+      : 'discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources',
+  ): TestStream {
+    return new TestStream(this.#client.makeBidiStreamRequest(`/envoy.service.${method}`, asBytes, asBytes), variant);
+  }
+
+  /** One answer to one request. */
+  fetch(method: string, request: Uint8Array): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      this.#client.makeUnaryRequest(`/envoy.service.${method}`, asBytes, asBytes, request, (error, answer) => {
+        if (answer === undefined) reject(error ?? new Error('no answer'));
+        else resolve(answer);
+      });
+    });
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}
+
 /** A server with a fake provider, and clients for it. Everything ends with the test. */
 export class Fixture {
   readonly discovery: DiscoveryServer;
@@ -223,7 +263,7 @@ export class Fixture {
   readonly clock: FakeClock = new FakeClock();
   readonly pushes: Push[] = [];
   readonly #server: Server;
-  readonly #clients: Client[] = [];
+  readonly #clients: TestClient[] = [];
   #address = '';
 
   constructor(provider: FakeProvider, options: Partial<DiscoveryServerOptions> = {}) {
@@ -256,23 +296,14 @@ export class Fixture {
   }
 
   /** A client with a connection of its own. */
-  client(): Client {
-    const client = new Client(this.#address, credentials.createInsecure(), {
-      'grpc.use_local_subchannel_pool': 1,
-      'grpc.max_receive_message_length': -1,
-    });
+  client(): TestClient {
+    const client = new TestClient(this.#address);
     this.#clients.push(client);
     return client;
   }
 
-  stream(
-    variant: Variant,
-    client: Client = this.client(),
-    service = 'discovery.v3.AggregatedDiscoveryService',
-    method: string = variant === 'sotw' ? 'StreamAggregatedResources' : 'DeltaAggregatedResources',
-  ): TestStream {
-    const bytes = (message: Buffer): Buffer => message;
-    return new TestStream(client.makeBidiStreamRequest(`/envoy.service.${service}/${method}`, bytes, bytes), variant);
+  stream(variant: Variant, client: TestClient = this.client()): TestStream {
+    return client.stream(variant);
   }
 
   stop(): void {
@@ -289,7 +320,7 @@ export interface Case {
 /** Longer than any test takes; a test that hangs shall end. */
 const TIMEOUT_MS = 300_000;
 
-const VARIANTS: readonly Variant[] = ['sotw', 'delta'];
+export const VARIANTS: readonly Variant[] = ['sotw', 'delta'];
 
 /** Runs a test in the given variants and on both ways of writing. */
 export function xdsTest(

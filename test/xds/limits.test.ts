@@ -202,7 +202,7 @@ xdsTest('a server that closes sends its clients away', async (start, { variant }
 xdsTest('a service of one type serves that type, named or not, and no other', async (start, { variant }) => {
   const fixture = await start(provider());
   const method = variant === 'sotw' ? 'StreamEndpoints' : 'DeltaEndpoints';
-  const open = (): TestStream => fixture.stream(variant, undefined, 'endpoint.v3.EndpointDiscoveryService', method);
+  const open = (): TestStream => fixture.client().stream(variant, `endpoint.v3.EndpointDiscoveryService/${method}`);
   const named = open();
   named.subscribe(ENDPOINT_TYPE, ['a']);
   assert.deepEqual((await named.taken(['a'])).resources, { a: '1' });
@@ -218,15 +218,9 @@ xdsTest(
   'a fetch is one answer',
   async (start) => {
     const fixture = await start(provider());
-    const path = '/envoy.service.endpoint.v3.EndpointDiscoveryService/FetchEndpoints';
-    const fetch = (request: Uint8Array): Promise<Buffer> =>
-      new Promise((resolve, reject) => {
-        const bytes = (message: Uint8Array): Buffer => Buffer.from(message);
-        fixture.client().makeUnaryRequest(path, bytes, bytes, request, (error, answer) => {
-          if (answer === undefined) reject(error ?? new Error('no answer'));
-          else resolve(answer);
-        });
-      });
+    const client = fixture.client();
+    const fetch = (request: Uint8Array): Promise<Uint8Array> =>
+      client.fetch('endpoint.v3.EndpointDiscoveryService/FetchEndpoints', request);
     const answer = await fetch(encodeDiscoveryRequest({ node: NODE, typeUrl: '', resourceNames: ['a'] }));
 
     const { resources, typeUrl } = decodeDiscoveryResponse(answer);

@@ -73,7 +73,9 @@ xdsTest('a client that does not read is owed only the newest state', async (star
 });
 
 xdsTest('streams that are sent the same are sent the same bytes, made once', async (start, { variant }) => {
-  const fixture = await start(new FakeProvider({ [CLUSTER_TYPE]: CLUSTERS, [ENDPOINT_TYPE]: CLUSTERS }));
+  const text = 'x'.repeat(1_000);
+  const large = { a: text, b: text, c: text };
+  const fixture = await start(new FakeProvider({ [CLUSTER_TYPE]: large, [ENDPOINT_TYPE]: large }));
   const streams = Array.from({ length: 20 }, () => fixture.stream(variant));
   const types: readonly string[] = [CLUSTER_TYPE, ENDPOINT_TYPE];
   for (const stream of streams) {
@@ -83,7 +85,7 @@ xdsTest('streams that are sent the same are sent the same bytes, made once', asy
     await stream.taken(['a', 'b', 'c']);
     await stream.settled();
   }
-  fixture.provider.edit({ [CLUSTER_TYPE]: { d: '1' }, [ENDPOINT_TYPE]: { a: '2', b: undefined } });
+  fixture.provider.edit({ [CLUSTER_TYPE]: { d: text }, [ENDPOINT_TYPE]: { a: `2${text}`, b: undefined } });
   for (const stream of streams) await stream.settled();
   const ofTypes = fixture.pushes.filter(({ typeUrl }) => types.includes(typeUrl));
   assert.equal(ofTypes.length, 4 * streams.length);

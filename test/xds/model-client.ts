@@ -1,7 +1,6 @@
-import type { Client } from '@grpc/grpc-js';
 import type { Variant } from '../../src/xds/events.ts';
 import { ruleOf } from '../../src/xds/push-order.ts';
-import { type Fixture, NODE, type Received, type TestStream } from './harness.ts';
+import { type Fixture, NODE, type Received, type TestClient, type TestStream } from './harness.ts';
 
 /** How a model client says no. */
 export type Refusal = 'silent about names' | 'by name';
@@ -32,7 +31,7 @@ export class ModelClient {
   /** Content of refused responses since anything was changed, to notice one that is sent again. */
   readonly #refused = new Set<string>();
 
-  constructor(fixture: Fixture, client: Client, variant: Variant, cluster: string, refusal: Refusal) {
+  constructor(fixture: Fixture, client: TestClient, variant: Variant, cluster: string, refusal: Refusal) {
     this.#open = () => fixture.stream(variant, client);
     this.#variant = variant;
     this.#node = { ...NODE, cluster };
