@@ -30,14 +30,24 @@ export function callerOf(call: AnyCall): Caller {
   };
 }
 
+/** `URI:spiffe://a/b`, or with the value in quotes where it could be mistaken for the end of a name. */
+const ALT_NAME = /([^:,"]+):("(?:[^"\\]|\\.)*"|[^",]*)(?:, |$)/y;
+
 /** The URIs of a verified client certificate; nobody without one. */
 export const certificateIdentities: Authenticate = ({ address, encrypted, subjectAltName }) => ({
   address,
   encrypted,
-  identities: (subjectAltName ?? '')
-    .split(', ')
-    .filter((name) => name.startsWith('URI:'))
-    .map((name) => name.slice('URI:'.length))
-    // Node quotes names that could be mistaken for a list; a SPIFFE ID is none of them.
-    .filter((uri) => !uri.startsWith('"')),
+  identities: uris(subjectAltName ?? ''),
 });
+
+/** None at all when the text is not as expected. Quoted URIs are left out: a SPIFFE ID needs no quotes. */
+function uris(altNames: string): readonly string[] {
+  const found: string[] = [];
+  ALT_NAME.lastIndex = 0;
+  while (ALT_NAME.lastIndex < altNames.length) {
+    const [, kind, value = ''] = ALT_NAME.exec(altNames) ?? [];
+    if (kind === undefined) return [];
+    if (kind === 'URI' && !value.startsWith('"')) found.push(value);
+  }
+  return found;
+}

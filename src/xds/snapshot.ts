@@ -99,6 +99,9 @@ function compared(from: readonly EncodedResource[], to: readonly EncodedResource
   return { changed, removed };
 }
 
+/** More insertions and removals than this are cheaper in one pass. */
+const FEW = 32;
+
 function applied(list: readonly EncodedResource[], { changed, removed }: ResourceDelta): readonly EncodedResource[] {
   const next = list.slice();
   const added: EncodedResource[] = [];
@@ -107,9 +110,16 @@ function applied(list: readonly EncodedResource[], { changed, removed }: Resourc
     if (next[at]?.name === resource.name) next[at] = resource;
     else added.push(resource);
   }
-  if (added.length === 0 && removed.length === 0) return next;
-  const gone = new Set(removed);
-  return sorted([...next.filter(({ name }) => !gone.has(name)), ...added]);
+  if (added.length + removed.length > FEW) {
+    const gone = new Set(removed);
+    return sorted([...next.filter(({ name }) => !gone.has(name)), ...added]);
+  }
+  for (const name of removed) {
+    const at = indexOf(next, name);
+    if (next[at]?.name === name) next.splice(at, 1);
+  }
+  for (const resource of added) next.splice(indexOf(next, resource.name), 0, resource);
+  return next;
 }
 
 /** Sorted by name, in place; lists that are sorted already cost one pass. */
