@@ -56,13 +56,15 @@ const WIRE_TYPES: Readonly<Record<Scalar, number>> = {
   bytes: 2,
 };
 
+const NULLABLE: ReadonlySet<string> = new Set(['google.protobuf.NullValue', 'google.protobuf.Value']);
+
 const identifier = (name: string): string => name.replaceAll('.', '_');
 
 /** A function per message, and a map of them by full name. */
 export function encoderModule({ messages, enums }: Model): string {
   const used = new Set(messages.flatMap(({ fields }) => fields.map(({ type }) => type)));
   const tables = enums
-    .filter((type) => used.has(type))
+    .filter((type) => used.has(type) && !NULLABLE.has(type.name))
     .map(({ name, values }) => {
       const entries = values.map(([key, number]) => `${key}: ${number}`).join(', ');
       return `const ${identifier(name)}: EnumTable = { __proto__: null, ${entries} };\n`;
@@ -105,11 +107,11 @@ const wireType = (type: FieldModel['type']): number =>
 
 function fieldStatement(field: FieldModel): string {
   const { number, jsonName, type, shape, oneof } = field;
-  // For a field that is any JSON, null is a value.
-  const anyJson = shape === 'single' && typeof type !== 'string' && type.name === 'google.protobuf.Value';
+  // Of these null is a value.
+  const nullable = shape === 'single' && typeof type !== 'string' && NULLABLE.has(type.name);
   const found = oneof === undefined ? 'n++;' : `n++; o${oneof}++;`;
   const value = shape === 'single' ? single(field) : shape === 'map' ? map(field) : repeated(field);
-  const condition = anyJson ? '!== undefined' : '!= null';
+  const condition = nullable ? '!== undefined' : '!= null';
   return `  if ((v = m.${jsonName}) ${condition}) { ${found} ${value} } // ${number}\n`;
 }
 
@@ -143,6 +145,7 @@ function zeroName(type: EnumModel | MessageModel): string {
 function element(type: FieldModel['type'], number: number, value: string): string {
   const head = tag(number, wireType(type));
   if (typeof type === 'string') return `w.${type}(${value}); w.tag(${head});`;
+  if (type.name === 'google.protobuf.NullValue') return `w.tag(0); w.tag(${head});`;
   if (type.kind === 'enum') return `w.enum(${value}, ${identifier(type.name)}); w.tag(${head});`;
   const wrapped = WRAPPERS[type.name];
   const write =

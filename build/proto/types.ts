@@ -50,7 +50,10 @@ interface Namespace {
 export function typesModule({ messages, enums }: Model): string {
   const root: Namespace = { children: new Map(), declarations: [] };
   for (const { name, values } of enums) {
-    declare(root, name, (local) => `type ${local} = ${values.map(([value]) => `'${value}'`).join(' | ')};`);
+    declare(root, name, (local) => {
+      const union = values.map(([value]) => `'${value}'`).join(' | ');
+      return `type ${local} = ${name === 'google.protobuf.NullValue' ? 'null' : union};`;
+    });
   }
   for (const message of messages) declare(root, message.name, (local) => messageType(local, message));
   const namespaces = [...root.children].map(([name, child]) => `export declare ${namespaceText(name, child, '')}`);

@@ -51,9 +51,9 @@ export function enumNumber(value: unknown, numbers: Readonly<Record<string, numb
   return refuse(value, `value of the enum (${Object.keys(numbers).join(', ')})`);
 }
 
-/** The number of an object's keys; -1 for what is no object. */
+/** The number of an object's keys; -1 for what is no object, or a list. */
 export function keyCount(message: unknown): number {
-  if (typeof message !== 'object') return -1;
+  if (typeof message !== 'object' || Array.isArray(message)) return -1;
   let count = 0;
   for (const _ in message) count++;
   return count;

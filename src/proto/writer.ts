@@ -181,7 +181,7 @@ export class Writer {
       this.raw(message.bytes);
       return;
     }
-    if (typeof message !== 'object' || message === null) refuse(message, 'message');
+    if (typeof message !== 'object' || message === null || Array.isArray(message)) refuse(message, 'message');
     let present = 0;
     let nulls = 0;
     for (const value of Object.values(message)) {
