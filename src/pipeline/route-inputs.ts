@@ -22,7 +22,7 @@ export function planKey(listener: number, port: number): PlanKey {
 /** An egress listener, its services also by port. */
 export interface RouteListener extends EgressRoutes {
   readonly servicesOfPort: ReadonlyMap<number, readonly Service[]>;
-  /** Those with HTTP routes, in order of precedence. */
+  /** In order of precedence; those without HTTP routes are named by `mostSpecific` too. */
   readonly virtualServices: readonly VirtualServiceHead[];
   readonly mostSpecific: ReadonlyMap<Hostname, ConfigKey>;
 }
@@ -59,7 +59,7 @@ export function deriveRouteInputs(graph: Graph, mesh: Mesh): RouteInputs {
       mesh.sidecarScope.get(view).egress.map((egress) => ({
         ...egressRoutes(egress),
         servicesOfPort: servicesOfPort(egress.services),
-        virtualServices: egress.virtualServices.filter(({ hasHttp }) => hasHttp),
+        virtualServices: egress.virtualServices,
         mostSpecific: egress.mostSpecificVirtualService,
       })),
     { equals: (a, b) => sameItems(a, b, sameListener) },

@@ -1,7 +1,7 @@
 import type { envoy } from '#generated/proto/types.ts';
 import type { Service } from '../../model/service.ts';
 
-export const STATEFUL_SESSION_FILTER = 'envoy.filters.http.stateful_session';
+const STATEFUL_SESSION_FILTER = 'envoy.filters.http.stateful_session';
 
 export type PersistentSession = NonNullable<Service['persistentSession']>;
 

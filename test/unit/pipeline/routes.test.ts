@@ -240,3 +240,19 @@ test('of two VirtualServices for one host the older has it', () => {
   edit(older);
   assert.equal(weightOfFirst(), 10);
 });
+
+test('a VirtualService without HTTP routes takes its host from a wildcard', () => {
+  const wildcard = object('VirtualService', 'wide', {
+    hosts: ['*.example.com'],
+    http: [{ route: [{ destination: { host: 'other.example.com' } }] }],
+  });
+  const tcpOnly = object('VirtualService', 'narrow', {
+    hosts: ['a.example.com'],
+    tcp: [{ route: [{ destination: { host: 'other.example.com' } }] }],
+  });
+  const { route, edit } = started([service('a'), service('other'), wildcard]);
+  const cluster = () => route('80').virtualHosts?.[0]?.routes?.[0]?.route?.cluster;
+  assert.equal(cluster(), 'outbound|80||other.example.com');
+  edit(tcpOnly);
+  assert.equal(cluster(), 'outbound|80||a.example.com');
+});
