@@ -22,6 +22,8 @@ export class EncodedMessage {
 
 const FLOATS = new DataView(new ArrayBuffer(8));
 const FIRST_CAPACITY = 16_384;
+/** A buffer that one large message has made grow beyond this is given back. */
+const KEPT_CAPACITY = 4_194_304;
 /** Above this length a native call beats a loop over the characters. */
 const SHORT_TEXT = 48;
 
@@ -42,6 +44,7 @@ export class Writer {
 
   /** Forgets what was written. */
   clear(): void {
+    if (this.#buffer.length > KEPT_CAPACITY) this.#buffer = Buffer.allocUnsafeSlow(FIRST_CAPACITY);
     this.#start = this.#buffer.length;
   }
 

@@ -219,7 +219,7 @@ test('whatever comes in, a decoder returns or throws a DecodeError', () => {
 
 test('metadata nested deeper than any node has it is refused instead of exhausting the stack', () => {
   // From the inside: a struct is field 5 of a value, a value field 2 of an entry, an entry field 1 of a struct.
-  let bytes = Buffer.alloc(0);
+  let bytes: Buffer = Buffer.alloc(0);
   for (let depth = 0; depth < 5000; depth++) {
     for (const tag of [0x2a, 0x12, 0x0a]) bytes = within(tag, bytes);
   }
