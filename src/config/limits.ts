@@ -1,5 +1,6 @@
 interface Limits {
   readonly fileBytes: number;
+  readonly documents: number;
   readonly nodes: number;
   readonly depth: number;
   readonly explainedBytes: number;
@@ -9,6 +10,8 @@ interface Limits {
 export const LIMITS: Limits = {
   /** Bytes of a file. */
   fileBytes: 4 * 1024 * 1024,
+  /** Documents of a file. */
+  documents: 20_000,
   /** Nodes (keys, values, lists, maps) of a document, with what aliases repeat; of each item of a `List` on its own. */
   nodes: 10_000,
   /** Lists and maps within one another, with those that aliases lead to. */

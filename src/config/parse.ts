@@ -57,11 +57,21 @@ export function parseFile(
   const split = splitDocuments(file, bytes);
   if (options.whole !== undefined) return parsedFile(file, '', wholeDocuments(file, split, options));
   const known = new Map(previous?.documents.map((document) => [document.raw.text, document]));
-  const documents = split.map((document) => {
+  const documents = split.slice(0, LIMITS.documents).map((document) => {
     const same = known.get(document.raw.text);
     return same === undefined ? parseDocument(document, options) : movedDocument(same, document.raw.line);
   });
+  const excess = split[LIMITS.documents];
+  if (excess !== undefined) documents.push(excessDocument(excess.raw, options));
   return parsedFile(file, options.namespace, documents);
+}
+
+function excessDocument(raw: RawDocument, options: ParseOptions): ParsedDocument {
+  const draft = new Draft(raw, options);
+  const message = `the file has more than ${LIMITS.documents} documents; this one and the next are not read: split it`;
+  draft.problem({ severity: 'error', code: 'VM0102', offset: 0, message });
+  draft.refuse(undefined, 0);
+  return draft.result();
 }
 
 function tooLarge(file: string, size: number): Diagnostic {

@@ -97,6 +97,8 @@ class Construction {
   /** Nodes that are not counted, as they stand in items of a list that are counted one by one. */
   #itemsStart: number | undefined;
   #repeated = 0;
+  /** Where the last scalar stands. */
+  #position = 0;
   #documents = 0;
   #value: unknown;
 
@@ -192,10 +194,12 @@ class Construction {
 
   #scalar(event: ScalarEvent): void {
     const text = getScalarValue(this.#text, event);
-    const offset = event.valueStart !== -1 ? event.valueStart : Math.max(event.tagStart, event.anchorStart);
-    const at = event.style === SCALAR_STYLE.PLAIN || offset === -1 ? offset : offset - 1;
-    const tag = this.#tag(event.tagStart, event.tagEnd);
     const plain = event.style === SCALAR_STYLE.PLAIN;
+    // A value that is left out has no place of its own.
+    const start = Math.max(event.valueStart, event.tagStart, event.anchorStart, this.#position);
+    const at = plain || event.valueStart === -1 ? start : start - 1;
+    this.#position = at;
+    const tag = this.#tag(event.tagStart, event.tagEnd);
     const value = tag === undefined && plain ? plainValue(text) : this.#tagged(tag, text, plain, at);
     if (event.anchorStart !== -1) {
       const anchor = this.#text.slice(event.anchorStart, event.anchorEnd);

@@ -281,6 +281,12 @@ test('a file above 4 MB is refused by its size', () => {
   assert.deepEqual([refused.length, diagnostics.map(({ code }) => code)], [1, ['VM0102']]);
 });
 
+test('of a file with very many documents the first 20,000 are read', () => {
+  const { documents, diagnostics } = parse('---\n0\n'.repeat(20_001));
+  assert.equal(documents.length, 20_001);
+  assert.deepEqual([diagnostics.at(-1)?.code, diagnostics.at(-1)?.location.line], ['VM0102', 40_002]);
+});
+
 test('whole numbers beyond 2^53 keep their digits', () => {
   const text = `apiVersion: networking.istio.io/v1alpha3
 kind: EnvoyFilter
