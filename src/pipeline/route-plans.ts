@@ -35,6 +35,8 @@ export interface RoutePlanSources {
   readonly inputs: RouteInputs;
   readonly heads: RouteHeads;
   readonly hashRules: Derived<RouteView, HashRules>;
+  /** Whether listeners have the filter that keeps a client with one endpoint. */
+  readonly persistentSessions: boolean;
 }
 
 interface PlanInputs {
@@ -52,7 +54,7 @@ const GATEWAYS: ReadonlySet<string> = new Set([MESH_GATEWAY]);
  */
 export function deriveRoutePlans(
   graph: Graph,
-  { inputs, heads, hashRules }: RoutePlanSources,
+  { inputs, heads, hashRules, persistentSessions }: RoutePlanSources,
 ): Collection<RouteView, PlanKey, readonly PlanEntry[]> {
   const names = new ServiceNames();
 
@@ -88,17 +90,17 @@ export function deriveRoutePlans(
         withPort: view.proxylessGrpc,
         domainsOf: names.domainsFor(view, listenPort),
       });
-      const hashes = hashRules.get(view);
+      const context = { view, listenPort, registry, hashes: hashRules.get(view), persistentSessions };
       const keys = new Map<ConfigKey, RoutesKey>();
       const routesOf = (config: ConfigKey): RoutesKey => {
-        const known = keys.get(config) ?? routesKeyOf(config, heads.get(config), registry, hashes, listenPort, view);
+        const known = keys.get(config) ?? routesKeyOf(config, heads.get(config), context);
         keys.set(config, known);
         return known;
       };
       return planned.map((host) => ({
         name: host.name,
         domains: host.domains,
-        key: hostKey(host, hashes, routesOf, view, names),
+        key: hostKey(host, routesOf, context, names),
       }));
     },
     equals: (a, b) => sameItems(a, b, (x, y) => x.key === y.key),
@@ -110,17 +112,24 @@ function sameService(a: Service, b: Service): boolean {
   return a === b || (a.id === b.id && deepEqual(a, b));
 }
 
-function routesKeyOf(
-  virtualService: ConfigKey,
-  head: RouteHead | undefined,
-  registry: Registry,
-  hashes: HashRules,
-  listenPort: number,
-  view: RouteView,
-): RoutesKey {
+/** What the keys of one plan's virtual hosts are made from. */
+interface PlanContext {
+  readonly view: RouteView;
+  readonly listenPort: number;
+  readonly registry: Registry;
+  readonly hashes: HashRules;
+  readonly persistentSessions: boolean;
+}
+
+function sessionOf(registered: RegisteredService | undefined, { persistentSessions }: PlanContext) {
+  return persistentSessions ? registered?.service.persistentSession : undefined;
+}
+
+function routesKeyOf(virtualService: ConfigKey, head: RouteHead | undefined, context: PlanContext): RoutesKey {
+  const { view, listenPort } = context;
   const asked = (head?.labelNames ?? []).filter((name) => name in view.labels);
   const destinations = (head?.destinations ?? []).flatMap((host) => {
-    const facts = destinationFacts(registry.get(host), hashes, host, listenPort);
+    const facts = destinationFacts(host, context);
     return Object.keys(facts).length === 0 ? [] : [[host, facts] as const];
   });
   return routesKey({
@@ -134,17 +143,14 @@ function routesKeyOf(
   });
 }
 
-function destinationFacts(
-  registered: RegisteredService | undefined,
-  hashes: HashRules,
-  host: Hostname,
-  listenPort: number,
-): DestinationFacts {
-  const { externalName, persistentSession: session } = registered?.service ?? {};
-  const hashRule = hashes.get(host);
+function destinationFacts(host: Hostname, context: PlanContext): DestinationFacts {
+  const registered = context.registry.get(host);
+  const externalName = registered?.service.externalName;
+  const session = sessionOf(registered, context);
+  const hashRule = context.hashes.get(host);
   const [port, ...others] = registered?.ports ?? [];
   // The only port of a service in the configuration of one port is that port.
-  const onlyPort = listenPort === 0 && others.length === 0 ? port?.port : undefined;
+  const onlyPort = context.listenPort === 0 && others.length === 0 ? port?.port : undefined;
   return {
     ...(externalName && { externalName }),
     ...(onlyPort !== undefined && { onlyPort }),
@@ -156,20 +162,19 @@ function destinationFacts(
 /** The key for the names that a virtual host has; its text is made once for all clients that call it by the same names. */
 function hostKey(
   { name, domains, port, virtualService, service }: PlannedVirtualHost,
-  hashes: HashRules,
   routesOf: (config: ConfigKey) => RoutesKey,
-  { includeRequestAttemptCount }: RouteView,
+  context: PlanContext,
   names: ServiceNames,
 ): VirtualHostKey {
-  const session = service?.service.persistentSession;
-  const common = { name, domains, includeRequestAttemptCount, session };
+  const { includeRequestAttemptCount } = context.view;
+  const common = { name, domains, includeRequestAttemptCount, session: sessionOf(service, context) };
   if (virtualService !== undefined) {
     const routes = routesOf(virtualService);
     const about = `${includeRequestAttemptCount}|${port}|${routes}`;
     return names.key(domains, about, () => virtualHostKey({ ...common, to: { routes } }));
   }
   const hostname = service?.hostname ?? '';
-  const rule = hashes.get(service?.service.hostname ?? '');
+  const rule = context.hashes.get(service?.service.hostname ?? '');
   const hash = rule && serviceHash(rule, port);
   const policy = hash && hashPolicy(hash);
   const about = `${includeRequestAttemptCount}|${port}|${policy === undefined ? '' : JSON.stringify(policy)}`;

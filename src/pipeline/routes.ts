@@ -27,7 +27,12 @@ export function deriveRoutes(graph: Graph, mesh: Mesh): ScopedResources {
   const hashedHosts = deriveHashedHosts(graph, mesh);
   const views = deriveRouteView(graph, mesh, heads, hashedHosts);
   const inputs = deriveRouteInputs(graph, mesh);
-  const plans = deriveRoutePlans(graph, { inputs, heads, hashRules: deriveHashRules(graph, mesh, hashedHosts) });
+  const plans = deriveRoutePlans(graph, {
+    inputs,
+    heads,
+    hashRules: deriveHashRules(graph, mesh, hashedHosts),
+    persistentSessions: mesh.options.listeners.persistentSessions,
+  });
   const virtualHosts = deriveVirtualHosts(graph, mesh);
 
   const ofView = graph.collection<RouteView, string, EncodedResource>('routeConfiguration', {
