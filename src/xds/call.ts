@@ -30,6 +30,7 @@ export class DiscoveryCall<Request extends AnyRequest> {
   readonly #bucket: TokenBucket;
   #stream: DiscoveryStream<Request> | undefined;
   #cancelThrottle: () => void = () => {};
+  readonly #cancelDeadline: () => void;
   #ended = false;
 
   constructor(
@@ -48,6 +49,9 @@ export class DiscoveryCall<Request extends AnyRequest> {
     this.#context = context;
     this.#onEnd = onEnd;
     this.#bucket = new TokenBucket(limits.requestsPerSecond, limits.requestBurst, clock.now());
+    this.#cancelDeadline = clock.after(limits.firstRequestMs, () =>
+      this.refuse('DEADLINE_EXCEEDED', `no request came within ${limits.firstRequestMs} ms`),
+    );
     call.on('cancelled', () => this.#end('the client went away'));
     call.on('error', () => this.#end('the call failed'));
     call.on('end', () => {
@@ -109,6 +113,7 @@ export class DiscoveryCall<Request extends AnyRequest> {
     const { limits, provider, clock, events } = this.#context;
     const node = nodeOf(request, limits);
     typeOf(request, this.#onlyType, limits);
+    this.#cancelDeadline();
     const session = provider.connect(node, peer);
     const info: StreamInfo = {
       id: this.#context.nextId(),
@@ -138,6 +143,7 @@ export class DiscoveryCall<Request extends AnyRequest> {
     if (this.#ended) return;
     this.#ended = true;
     this.#cancelThrottle();
+    this.#cancelDeadline();
     const stream = this.#stream;
     stream?.close();
     this.#onEnd();

@@ -18,6 +18,8 @@ export interface Limits {
   readonly requestsPerSecond: number;
   /** Requests of one stream that may come at once: an old Envoy asks for each of its clusters' endpoints in its own request. */
   readonly requestBurst: number;
+  /** How long a stream may be open without a first request, in milliseconds. Beyond it: DEADLINE_EXCEEDED. */
+  readonly firstRequestMs: number;
   /**
    * How long one response waits for the answer to another, in milliseconds: the next of the same type, and those that come
    * later in the push order. A client that does not answer is served all the same, only later.
@@ -36,6 +38,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxNameLength: 2_048,
   requestsPerSecond: 200,
   requestBurst: 5_000,
+  firstRequestMs: 30_000,
   ackPatienceMs: 3_000,
   frameCacheBytes: 16 * 1024 * 1024,
 };

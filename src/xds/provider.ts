@@ -77,7 +77,7 @@ export interface Session {
   resources(typeUrl: string): ResourceSet | undefined;
   /**
    * Registers the one listener: called after each batch that changed a live set of this session or put another set in its
-   * place. The listener reads the sets at once and does not throw.
+   * place, never from within `resources`. The listener reads the sets at once and does not throw.
    */
   onChange(listener: () => void): void;
   onAck?(typeUrl: string, ack: Ack): void;

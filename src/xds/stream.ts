@@ -1,13 +1,14 @@
+import type { Status } from '../proto/discovery.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
 import { CLUSTER_TYPE, ENDPOINT_TYPE } from '../proto/type-urls.ts';
 import type { DiscoveryEvents, StreamInfo, StreamStatus, TypeStatus } from './events.ts';
 import type { Frames } from './frames.ts';
 import type { Clock, Limits } from './limits.ts';
+import { refusalOf } from './nack.ts';
 import { type AnyRequest, type Plan, type Protocol, TypeState } from './protocol.ts';
 import type { Session } from './provider.ts';
 import { rankOf } from './push-order.ts';
-import { namedIn } from './refusals.ts';
-import { resourceIn, type Snapshot, type Snapshots } from './snapshot.ts';
+import type { Snapshot, Snapshots } from './snapshot.ts';
 import type { Transport } from './transport.ts';
 
 /** What all streams of a server share. */
@@ -18,8 +19,6 @@ export interface StreamContext {
   readonly snapshots: Snapshots;
   readonly frames: Frames;
 }
-
-const MAX_NACK_MESSAGE = 4_096;
 
 /**
  * The conversation with one client that said who it is. It remembers per type what the client wants, what it has, and the
@@ -127,23 +126,8 @@ export class DiscoveryStream<Request extends AnyRequest> {
     events.onAck?.(this.info, state.typeUrl, ack, latency);
   }
 
-  #refused(state: TypeState, error: NonNullable<AnyRequest['errorDetail']>): void {
-    const message = error.message.slice(0, MAX_NACK_MESSAGE).toWellFormed();
-    // What is in the response and not in the set (placeholders, what lingers) cannot change: it would end the refusal at once.
-    const suspects = this.#protocol
-      .suspects(state, state.exchange.content)
-      .filter(({ name, version }) => resourceIn(state.holdings.base, name)?.version === version);
-    const named = namedIn(message, suspects);
-    const withheld = named.length > 0 ? named : suspects;
-    const others = suspects.filter((resource) => !withheld.includes(resource)).map(({ name }) => name);
-    state.holdings.refusals.add(withheld, [...others, ...state.exchange.content.removed]);
-    const nack = {
-      nonce: state.exchange.nonce,
-      code: error.code,
-      message,
-      resources: withheld.map(({ name, version }) => ({ name, version })),
-      named: named.length > 0,
-    };
+  #refused(state: TypeState, error: Status): void {
+    const nack = refusalOf(this.#protocol, state, error);
     state.exchange.refuse(nack, this.#context.clock.date());
     this.#session.onNack?.(state.typeUrl, nack);
     this.#context.events.onNack?.(this.info, state.typeUrl, nack);
@@ -292,10 +276,11 @@ export class DiscoveryStream<Request extends AnyRequest> {
   }
 }
 
-function typeStatus({ typeUrl, exchange, subscription, holdings }: TypeState): TypeStatus {
+function typeStatus({ typeUrl, exchange, subscription, holdings, reconnected }: TypeState): TypeStatus {
   return {
     typeUrl,
-    state: exchange.state,
+    // A client that came back with all that there is was sent nothing, and lacks nothing.
+    state: exchange.state === 'unsent' && reconnected && !subscription.owes ? 'synced' : exchange.state,
     wildcard: subscription.wildcard,
     subscribed: subscription.size,
     sent: exchange.sent,

@@ -168,6 +168,18 @@ xdsTest('a client that asks too fast is read more slowly', async (start, { varia
   assert.equal((await stream.next()).typeUrl, types[3]);
 });
 
+xdsTest('a stream without a first request is ended', async (start, { variant }) => {
+  const fixture = await start(provider(), { limits: { firstRequestMs: 1_000 } });
+  const client = fixture.client();
+  const silent = fixture.stream(variant, client);
+  const good = fixture.stream(variant, client);
+  good.subscribe(CLUSTER_TYPE);
+  await good.taken();
+  fixture.clock.advance(1_000);
+  await refused(silent, status.DEADLINE_EXCEEDED, /no request came within 1000 ms/);
+  await serves(fixture, good);
+});
+
 xdsTest('who a caller is can be found out later, and refused', async (start, { variant }) => {
   const fixture = await start(provider(), {
     authenticate: async ({ address, encrypted, header }) => {

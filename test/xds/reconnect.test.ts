@@ -18,6 +18,7 @@ xdsTest(
     const same = fixture.stream('delta');
     same.delta({ node: NODE, typeUrl: CLUSTER_TYPE, initialResourceVersions: versions });
     assert.deepEqual(await same.settled(), [], 'nothing differs, nothing is sent');
+    assert.equal(fixture.discovery.streams()[0]?.types[0]?.state, 'synced');
     same.cancel();
 
     fixture.provider.edit({ [CLUSTER_TYPE]: { a: undefined, b: '2', d: '1' } });
