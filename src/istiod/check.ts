@@ -1,13 +1,16 @@
 import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { formatDiagnostic } from '../base/diagnostic.ts';
 import { ConfigStore } from '../config/store.ts';
 import { Graph } from '../derive/graph.ts';
+import { fileSource } from '../sources/file.ts';
 import { type Environment, strictChecks } from './environment.ts';
 import { EXIT, StartError } from './failure.ts';
-import { interimSource } from './interim-source.ts';
 import { readSettings } from './settings.ts';
+import { configSources } from './sources.ts';
+
+const QUIET = { info: () => undefined, warn: () => undefined };
 
 /**
  * Validates a directory as it would be served, and prints its findings, one a line.
@@ -26,7 +29,13 @@ export async function check(directory: string, env: Environment, out: Writable):
     rootNamespace: settings?.namespace ?? 'istio-system',
     watchNamespaces: settings?.watchNamespaces ?? [],
   });
-  interimSource(directory, store.source('file:etc/istio/conf'), AbortSignal.abort());
+  const stop = new AbortController();
+  const whole = resolve(directory);
+  const source = isRoot
+    ? configSources({ root: directory, strict, settleMs: 0, log: QUIET })[0]
+    : fileSource({ base: dirname(whole), root: basename(whole), strict, log: QUIET });
+  if (source !== undefined) await source.start(store.source(source.name), stop.signal);
+  stop.abort();
   const findings = [...diagnostics, ...store.allDiagnostics()];
   const count = (severity: string) => findings.filter((finding) => finding.severity === severity).length;
   if (env['CHECK_FORMAT'] === 'json') out.write(`${JSON.stringify(findings, null, 2)}\n`);

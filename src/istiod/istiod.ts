@@ -8,14 +8,22 @@ import { ConfigStore } from '../config/store.ts';
 import { Graph } from '../derive/graph.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
 import { ProxySessions } from '../pipeline/session.ts';
+import type { Source } from '../sources/source.ts';
 import { DiscoveryServer } from '../xds/server.ts';
-import { type Environment, effectiveEnvironment, meshOptions, writtenEnvironment } from './environment.ts';
+import {
+  type Environment,
+  effectiveEnvironment,
+  meshOptions,
+  strictChecks,
+  writtenEnvironment,
+} from './environment.ts';
 import { logDiagnostics, logEvents } from './events.ts';
-import { interimSource } from './interim-source.ts';
+import { EXIT, StartError } from './failure.ts';
 import { type Bound, listenGrpc, listenGrpcUnix, listenHttp } from './listen.ts';
 import type { Logger } from './log.ts';
 import { resourceProvider } from './provider.ts';
 import { isLoopback, parseAddress, type Settings } from './settings.ts';
+import { configSources } from './sources.ts';
 import { VERSION } from './version.ts';
 
 /** A control plane that serves. */
@@ -52,7 +60,8 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
   const pipeline = createPipeline(graph, store.configs, meshOptions(layOver(root, env, log)));
   const sessions = new ProxySessions(pipeline);
   store.onDiagnostics((files) => logDiagnostics(log, store, files));
-  interimSource(root, store.source('file:etc/istio/conf'), abort.signal);
+  const { settleMs } = settings;
+  await readSources(store, configSources({ root, strict: strictChecks(env), settleMs, log }), abort.signal);
 
   const metrics = createMetrics(VERSION, {
     services: () => pipeline.mesh.byKind.get('ServiceEntry').length + pipeline.mesh.byKind.get('Service').length,
@@ -122,6 +131,18 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
       await Promise.all([...bound.values()].map((b) => b.close()));
     },
   };
+}
+
+/** @throws StartError when a source can not be read at all */
+async function readSources(store: ConfigStore, sources: readonly Source[], signal: AbortSignal): Promise<void> {
+  const sinks = sources.map((source) => [source, store.source(source.name)] as const);
+  for (const [source, sink] of sinks) {
+    try {
+      await source.start(sink, signal);
+    } catch (error) {
+      throw new StartError(EXIT.noInput, error instanceof Error ? error.message : String(error), { cause: error });
+    }
+  }
 }
 
 /** The environment under mesh.yaml's `env`; where both say something different, one line names the variable. */
