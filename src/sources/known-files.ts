@@ -6,7 +6,7 @@ import { type ParsedFile, unreadFile } from '../config/parsed.ts';
 import type { Clock } from '../xds/limits.ts';
 import type { FileStamp, FileTree } from './file-tree.ts';
 import { fileContent } from './read-file.ts';
-import { type Heard, isComplete, unsettled } from './settling.ts';
+import { type Heard, isComplete, patience, unsettled } from './settling.ts';
 import { systemReason } from './source.ts';
 
 /** A file as the sink shall have it; undefined when it is gone. */
@@ -22,6 +22,8 @@ interface Known {
   /** What it holds, and what of it the sink has. */
   readonly full: ParsedFile;
   readonly served: ParsedFile;
+  /** When it was last complete, its last line had an end. */
+  readonly endsLine: boolean;
   /** It was not there when last looked at. */
   readonly isGone: boolean;
 }
@@ -35,6 +37,8 @@ export interface KnownFilesOptions {
   /** How long a file must be gone before it is believed to be, in milliseconds; less than `settle`. */
   readonly gather: number;
 }
+
+const NEWLINE = 0x0a;
 
 /** The content of the files of a tree, and what of it may be served yet. */
 export class KnownFiles {
@@ -120,11 +124,15 @@ export class KnownFiles {
     const isWhole = complete(stamp, known?.isGone === true ? undefined : known?.stamp);
     const awaited = isWhole ? this.#awaited(known?.served, full) : undefined;
     const part = isWhole && awaited === undefined ? undefined : unsettled(full, known?.served);
-    const now = { stamp, hash: content.hash, full, served: part ?? full, isGone: false };
-    if (part === undefined) return this.#serve(file, now);
-    this.#due.set(file, awaited ?? this.#options.clock.now() + this.#options.settle);
-    this.#known.set(file, now);
-    return part.documents.length === 0 ? undefined : { file, parsed: part };
+    const endsLine = content.bytes.at(-1) === NEWLINE;
+    const now = { stamp, hash: content.hash, full, isGone: false };
+    if (part === undefined) return this.#serve(file, { ...now, served: full, endsLine });
+    const times = patience(full, known?.served, known?.endsLine === true && !endsLine);
+    this.#due.set(file, awaited ?? this.#options.clock.now() + times * this.#options.settle);
+    const isNews = !holdsSame(part, known?.served);
+    const served = isNews || known === undefined ? part : known.served;
+    this.#known.set(file, { ...now, served, endsLine: known?.endsLine ?? endsLine });
+    return isNews ? { file, parsed: part } : undefined;
   }
 
   /**
@@ -154,7 +162,7 @@ export class KnownFiles {
   #touched(file: string, known: Known): undefined {
     this.#known.set(file, known);
     if (known.served === known.full) this.#due.delete(file);
-    else this.#due.set(file, this.#options.clock.now() + this.#options.settle);
+    else this.#due.set(file, Math.max(this.#due.get(file) ?? 0, this.#options.clock.now() + this.#options.settle));
   }
 
   #gone(file: string, known: Known | undefined): FileChange | undefined {
@@ -181,7 +189,7 @@ export class KnownFiles {
     const message = `it can not be read: ${why}`;
     const parsed = unreadFile(file, namespace, { severity: 'error', code: 'VM0101', location, message });
     const stamp = this.#known.get(file)?.stamp;
-    return this.#serve(file, { stamp, hash: '', full: parsed, served: parsed, isGone: false });
+    return this.#serve(file, { stamp, hash: '', full: parsed, served: parsed, endsLine: false, isGone: false });
   }
 
   #content(file: string): { readonly bytes: Uint8Array; readonly hash: string; readonly why?: string } | undefined {
@@ -192,4 +200,11 @@ export class KnownFiles {
       return { bytes: new Uint8Array(), hash: '', why: systemReason(error) ?? String(error) };
     }
   }
+}
+
+/** Whether two readings of a file hold the same objects, right ones and refused ones. */
+function holdsSame(a: ParsedFile, b: ParsedFile | undefined): boolean {
+  const hashes = new Map(b?.configs.map(({ key, hash }) => [key, hash]));
+  const sameConfigs = a.configs.length === hashes.size && a.configs.every(({ key, hash }) => hashes.get(key) === hash);
+  return sameConfigs && a.refused.length === (b?.refused.length ?? 0);
 }

@@ -54,6 +54,24 @@ export function unsettled(next: ParsedFile, served: ParsedFile | undefined): Par
   return parsedFile(next.file, next.namespace, [...kept, ...ready]);
 }
 
+/** So much longer a file must be still that looks cut off. */
+const CAUTION = 4;
+/** A file that loses more than this many objects, and a third of them all, looks cut off. */
+const FEW_OBJECTS = 10;
+
+/**
+ * How many times the usual time a file must be still: a writer that is slow for a moment must not take half of the mesh away.
+ *
+ * @param isCut the file ends within a line, unlike before
+ */
+export function patience(next: ParsedFile, served: ParsedFile | undefined, isCut: boolean): number {
+  if (served === undefined) return 1;
+  const keys = keysOf(next.documents);
+  const lost = served.configs.filter(({ key }) => !keys.has(key)).length;
+  const isMuch = lost > FEW_OBJECTS && 3 * lost > served.configs.length;
+  return isMuch || (lost > 0 && isCut) ? CAUTION : 1;
+}
+
 function hasText(file: ParsedFile | undefined, text: string): boolean {
   return file?.documents.some(({ raw }) => raw.text === text) ?? false;
 }

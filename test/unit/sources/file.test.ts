@@ -86,7 +86,7 @@ test('a file that grows loses nothing, and its last document is not taken before
 test('what is appended in many small steps is one change', async (t) => {
   const tree = new ConfigTree(t);
   tree.write('shop/a.yaml', entry('a'));
-  await tree.start({ settle: 100 });
+  await tree.start({ settle: 300 });
   const before = tree.batches;
   for (let i = 0; i < 20; i++) {
     appendFileSync(tree.conf('shop/a.yaml'), `  - {number: ${100 + i}, name: p${i}}\n`);
@@ -99,7 +99,7 @@ test('what is appended in many small steps is one change', async (t) => {
 test("an editor's save takes nothing away", async (t) => {
   const tree = new ConfigTree(t);
   tree.write('shop/a.yaml', entry('a'), entry('b'));
-  await tree.start({ settle: 50 });
+  await tree.start({ settle: 300, gather: 300 });
   tree.takeChanges();
   const path = tree.conf('shop/a.yaml');
   // vim: the old file becomes the backup, a new one is written, the backup goes.
@@ -118,7 +118,7 @@ test("an editor's save takes nothing away", async (t) => {
 test('a file that is split into others, some written in place, changes nothing', async (t) => {
   const tree = new ConfigTree(t);
   tree.write('edge/all.yaml', entry('a'), entry('b'), entry('c'));
-  await tree.start({ settle: 150 });
+  await tree.start({ settle: 300 });
   tree.takeChanges();
   tree.write('edge/a.yaml', entry('a'));
   tree.replace('edge/z/b.yaml', entry('b'));
@@ -151,7 +151,7 @@ test('directories come, move and go with what is in them', async (t) => {
 
 test('a root that appears later, goes, and is replaced is followed', async (t) => {
   const tree = new ConfigTree(t);
-  await tree.start({ settle: 100 });
+  await tree.start({ settle: 300 });
   assert.match(tree.logged.join(), /etc\/istio\/conf is not there/);
   assert.equal(tree.store.isSynced, true);
   tree.write('shop/a.yaml', entry('a'));
