@@ -15,6 +15,8 @@ const DEFAULT_PROXY_CONFIG: ProxyConfig = {
   statusPort: 15020,
 };
 
+const DEFAULT_ROOT_NAMESPACE = 'istio-system';
+
 /** @see istio/istio pkg/config/mesh/mesh.go `DefaultMeshConfig` */
 export const DEFAULT_MESH_CONFIG: MeshConfig = {
   enableTracing: true,
@@ -33,7 +35,7 @@ export const DEFAULT_MESH_CONFIG: MeshConfig = {
   inboundTrafficPolicy: { mode: 'PASSTHROUGH' },
   localityLbSetting: { enabled: true },
   defaultConfig: DEFAULT_PROXY_CONFIG,
-  rootNamespace: 'istio-system',
+  rootNamespace: DEFAULT_ROOT_NAMESPACE,
   proxyListenPort: 15001,
   proxyInboundListenPort: 15006,
   connectTimeout: '10s',
@@ -55,13 +57,19 @@ type Provider = NonNullable<MeshConfig['extensionProviders']>[number];
 /**
  * What is in force: mesh.yaml laid over Istio's defaults. A field that is set replaces the default's; `defaultConfig` and
  * `defaultProviders` are merged field by field, extension providers by name.
+ *
+ * @param rootNamespace the root namespace where mesh.yaml names none
  * @see istio/istio pkg/config/mesh/mesh.go `ApplyMeshConfig`
  */
-export function effectiveMesh(config: Config<MeshConfig> | undefined): MeshConfig {
+export function effectiveMesh(
+  config: Config<MeshConfig> | undefined,
+  rootNamespace: string = DEFAULT_ROOT_NAMESPACE,
+): MeshConfig {
   const spec = config?.spec;
-  if (spec === undefined) return DEFAULT_MESH_CONFIG;
+  if (spec === undefined) return { ...DEFAULT_MESH_CONFIG, rootNamespace };
   return {
     ...DEFAULT_MESH_CONFIG,
+    rootNamespace,
     ...spec,
     defaultConfig: effectiveProxyConfig(spec.defaultConfig),
     defaultProviders: { ...DEFAULT_MESH_CONFIG.defaultProviders, ...spec.defaultProviders },
