@@ -42,6 +42,17 @@ export class TestAuthority {
     return { chain: read(chain), key: read(key) };
   }
 
+  /** A list of revoked certificates with none in it, in PEM. */
+  revocations(): string {
+    writeFileSync(
+      join(this.#directory, 'ca.cnf'),
+      '[ca]\ndefault_ca = own\n[own]\ndatabase = index.txt\ndefault_md = sha256\ndefault_crl_days = 2\n',
+    );
+    writeFileSync(join(this.#directory, 'index.txt'), '');
+    this.#openssl('ca', '-gencrl', '-config', 'ca.cnf', '-keyfile', 'ca.key', '-cert', 'ca.pem', '-out', 'crl.pem');
+    return readFileSync(join(this.#directory, 'crl.pem'), 'utf8');
+  }
+
   #openssl(...args: string[]): void {
     execFileSync('openssl', args, { cwd: this.#directory, stdio: ['ignore', 'ignore', 'pipe'] });
   }

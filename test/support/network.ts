@@ -10,9 +10,11 @@ export const PROXY_UID = 1337;
 /** The mark and the routing table by which TPROXY brings packets for other addresses to a local socket. */
 const MARK = '1337';
 const TABLE = '133';
-/** The next hop of every machine; the name server of the world answers on it, too. */
-export const GATEWAY = '169.254.0.1';
+/** The next hop of every machine. */
+const GATEWAY = '169.254.0.1';
 const GATEWAY_V6 = 'fe80::1';
+/** Addresses of the world that machines ask for names: the second when they have no IPv4. */
+export const NAME_SERVERS: readonly [string, string] = ['169.254.0.53', 'fd53::53'];
 
 /** Why there are no network namespaces here; undefined when there are. */
 export function noNamespaces(): string | undefined {
@@ -31,6 +33,8 @@ function run(command: string, ...args: string[]): string {
 }
 
 const PREFIX = 'istiod-e2e';
+const ENTER = ['ip', 'netns', 'exec'];
+const DIE_WITH_PARENT = ['setpriv', '--pdeathsig', 'KILL'];
 
 /** Namespaces that a run which was killed has left behind. */
 function sweep(): void {
@@ -47,9 +51,11 @@ const isV6 = (address: string): boolean => address.includes(':');
 export class Namespace {
   readonly name: string;
   readonly #addresses = new Set<string>();
+  readonly #nameServer: string;
 
-  constructor(name: string) {
+  constructor(name: string, nameServer: string = NAME_SERVERS[0]) {
     this.name = name;
+    this.#nameServer = nameServer;
     run('ip', 'netns', 'add', name);
     this.ip('link', 'set', 'lo', 'up');
     this.sysctl('net/ipv6/conf/all/disable_ipv6', '0');
@@ -59,13 +65,28 @@ export class Namespace {
 
   /** Put before a command that shall run here. It dies with this process. */
   get prefix(): readonly string[] {
-    return ['ip', 'netns', 'exec', this.name, 'setpriv', '--pdeathsig', 'KILL'];
+    return [...ENTER, this.name, ...DIE_WITH_PARENT];
   }
 
-  /** As `prefix`, for a proxy: its user is exempt from capture, and it may open transparent sockets. */
-  get proxyPrefix(): readonly string[] {
+  /**
+   * As `prefix`, for a proxy: its user is exempt from capture, it may open transparent sockets, it asks the world's name server,
+   * and it has a `/run` and an `/etc` of its own, as configuration names sockets and files there.
+   *
+   * @param etc a directory whose files are put over those of `/etc`
+   */
+  proxyPrefix(etc?: string): readonly string[] {
+    const ownFiles = [
+      'mount -t tmpfs -o mode=1777 tmpfs /run',
+      'mkdir /run/.upper /run/.work',
+      'mount -t overlay -o lowerdir=/etc,upperdir=/run/.upper,workdir=/run/.work overlay /etc',
+      'rm -f /etc/resolv.conf',
+      `echo nameserver ${this.#nameServer} > /etc/resolv.conf`,
+      ...(etc === undefined ? [] : [`cp -r ${etc}/. /etc/`]),
+      'exec "$@"',
+    ].join(' && ');
     const user = ['--reuid', String(PROXY_UID), '--regid', String(PROXY_UID), '--clear-groups'];
-    return [...this.prefix, ...user, '--inh-caps', '+net_admin', '--ambient-caps', '+net_admin'];
+    const capabilities = ['--inh-caps', '+net_admin', '--ambient-caps', '+net_admin'];
+    return [...ENTER, this.name, 'sh', '-c', ownFiles, 'sh', ...DIE_WITH_PARENT, ...user, ...capabilities];
   }
 
   /** Makes addresses local here. */
@@ -113,13 +134,14 @@ export class Network {
     this.world = new Namespace(`${this.#id}-world`);
     this.world.sysctl('net/ipv4/ip_forward', '1');
     this.world.sysctl('net/ipv6/conf/all/forwarding', '1');
-    this.world.addAddresses([GATEWAY]);
+    this.world.addAddresses([GATEWAY, ...NAME_SERVERS]);
   }
 
   /** A machine with these addresses, the first of each family its source address. */
   machine(addresses: readonly string[]): Namespace {
     const number = this.#machines.length;
-    const machine = new Namespace(`${this.#id}-m${number}`);
+    const nameServer = NAME_SERVERS[addresses.every(isV6) ? 1 : 0];
+    const machine = new Namespace(`${this.#id}-m${number}`, nameServer);
     this.#machines.push(machine);
     const link = `to-m${number}`;
     machine.ip('link', 'add', 'eth0', 'type', 'veth', 'peer', 'name', link, 'netns', this.world.name);

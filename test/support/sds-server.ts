@@ -8,7 +8,17 @@ import type { Certificate } from './certificates.ts';
 
 const SECRET = 'envoy.extensions.transport_sockets.tls.v3.Secret';
 
-/** Secrets over a Unix socket, as an agent serves them to the Envoy beside it: `default` and `ROOTCA`. */
+export interface SdsServerOptions {
+  /** Of its socket. */
+  readonly path: string;
+  readonly certificate: Certificate;
+  /** PEM: what peers are judged by. */
+  readonly root: string;
+  /** Names for files, `file-cert:…` and `file-root:…`: they stand for the same certificate and root. */
+  readonly files?: Iterable<string>;
+}
+
+/** Secrets over a Unix socket, as an agent serves them to the Envoy beside it: `default`, `ROOTCA` and files. */
 export class SdsServer {
   readonly path: string;
   readonly #server: Server;
@@ -18,21 +28,14 @@ export class SdsServer {
     this.#server = server;
   }
 
-  /** @param root PEM of the certificate that peers are judged by */
-  static async start(path: string, certificate: Certificate, root: string): Promise<SdsServer> {
-    const secrets = secretSet([
-      encodedResource(SECRET, 'default', {
-        name: 'default',
-        tlsCertificate: {
-          certificateChain: { inlineBytes: base64(certificate.chain) },
-          privateKey: { inlineBytes: base64(certificate.key) },
-        },
-      }),
-      encodedResource(SECRET, 'ROOTCA', {
-        name: 'ROOTCA',
-        validationContext: { trustedCa: { inlineBytes: base64(root) } },
-      }),
-    ]);
+  static async start({ path, certificate, root, files = [] }: SdsServerOptions): Promise<SdsServer> {
+    const secrets = secretSet(
+      ['default', 'ROOTCA', ...files].map((name) =>
+        name === 'ROOTCA' || name.startsWith('file-root:')
+          ? rootSecret(name, root)
+          : certificateSecret(name, certificate),
+      ),
+    );
     const session: Session = {
       id: path,
       resources: (typeUrl) => (typeUrl === `type.googleapis.com/${SECRET}` ? secrets : undefined),
@@ -42,9 +45,8 @@ export class SdsServer {
     const server = new Server();
     new DiscoveryServer({ provider: { connect: () => session } }).register(server);
     await new Promise<void>((resolve, reject) => {
-      server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error) =>
-        error ? reject(error) : resolve(),
-      );
+      const done = (error: Error | null): void => (error === null ? resolve() : reject(error));
+      server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), done);
     });
     chmodSync(path, 0o666);
     return new SdsServer(path, server);
@@ -53,6 +55,20 @@ export class SdsServer {
   [Symbol.dispose](): void {
     this.#server.forceShutdown();
   }
+}
+
+function certificateSecret(name: string, { chain, key }: Certificate): EncodedResource {
+  return encodedResource(SECRET, name, {
+    name,
+    tlsCertificate: {
+      certificateChain: { inlineBytes: base64(chain) },
+      privateKey: { inlineBytes: base64(key) },
+    },
+  });
+}
+
+function rootSecret(name: string, root: string): EncodedResource {
+  return encodedResource(SECRET, name, { name, validationContext: { trustedCa: { inlineBytes: base64(root) } } });
 }
 
 function base64(text: string): string {
