@@ -183,7 +183,7 @@ class Reading {
     };
     const changed = this.#tree.takeChanged();
     await this.#inSlices(changed, (file) => take(this.#known.changed(file, heard.get(file))));
-    for (const file of due) if (!changed.includes(file)) take(this.#known.due(file));
+    for (const file of new Set(due).difference(new Set(changed))) take(this.#known.due(file));
     if (this.#signal.aborted) return;
     const keys = new Set(changes.flatMap(({ parsed }) => parsed?.configs.map(({ key }) => key) ?? []));
     for (const file of keys.size === 0 ? [] : changed) take(this.#known.moved(file, keys));

@@ -46,6 +46,8 @@ export class KnownFiles {
   readonly #known = new Map<string, Known>();
   /** Files that are looked at again at some time: they may still be written, or may be gone. */
   readonly #due = new Map<string, number>();
+  /** Those of them that may still be written. */
+  readonly #unsettled = new Set<string>();
 
   constructor(options: KnownFilesOptions) {
     this.#options = options;
@@ -57,7 +59,9 @@ export class KnownFiles {
 
   /** When the next file is due to be looked at again; undefined when none is. */
   get nextDue(): number | undefined {
-    return this.#due.size === 0 ? undefined : Math.min(...this.#due.values());
+    let next: number | undefined;
+    for (const at of this.#due.values()) if (next === undefined || at < next) next = at;
+    return next;
   }
 
   takeDue(now: number): readonly string[] {
@@ -79,7 +83,7 @@ export class KnownFiles {
 
   /** Looks again at a file whose time has come: what stood still is taken as it is. */
   due(file: string): FileChange | undefined {
-    const { tree } = this.#options;
+    const { tree, clock } = this.#options;
     const known = this.#known.get(file);
     this.#due.delete(file);
     if (known === undefined) return undefined;
@@ -88,7 +92,8 @@ export class KnownFiles {
       return this.changed(file);
     }
     const awaited = this.#awaited(known.served, isGone ? undefined : known.full);
-    if (awaited !== undefined) {
+    // Two files that wait for each other come at the same time.
+    if (awaited !== undefined && awaited > clock.now()) {
       this.#due.set(file, awaited);
       return undefined;
     }
@@ -128,6 +133,7 @@ export class KnownFiles {
     const now = { stamp, hash: content.hash, full, isGone: false };
     if (part === undefined) return this.#serve(file, { ...now, served: full, endsLine });
     const times = patience(full, known?.served, known?.endsLine === true && !endsLine);
+    this.#unsettled.add(file);
     this.#due.set(file, awaited ?? this.#options.clock.now() + times * this.#options.settle);
     const isNews = !holdsSame(part, known?.served);
     const served = isNews || known === undefined ? part : known.served;
@@ -140,20 +146,20 @@ export class KnownFiles {
    * does.
    */
   #awaited(served: ParsedFile | undefined, now: ParsedFile | undefined): number | undefined {
-    if (this.#due.size === 0 || served === undefined) return undefined;
+    if (this.#unsettled.size === 0 || served === undefined) return undefined;
     const left = new Set(served.configs.map(({ key }) => key));
     for (const { key } of now?.configs ?? []) left.delete(key);
     let last: number | undefined;
-    for (const [file, at] of left.size === 0 ? [] : this.#due) {
-      const known = this.#known.get(file);
-      if (known === undefined || known.isGone || known.served === known.full) continue;
-      if (known.full.configs.some(({ key }) => left.has(key))) last = Math.max(last ?? 0, at);
+    for (const file of left.size === 0 ? [] : this.#unsettled) {
+      const holds = this.#known.get(file)?.full.configs.some(({ key }) => left.has(key));
+      if (holds === true) last = Math.max(last ?? 0, this.#due.get(file) ?? 0);
     }
     return last;
   }
 
   #serve(file: string, known: Known): FileChange {
     this.#due.delete(file);
+    this.#unsettled.delete(file);
     this.#known.set(file, known);
     return { file, parsed: known.served };
   }
@@ -172,6 +178,7 @@ export class KnownFiles {
     if (known.isGone) return undefined;
     // A directory that goes may be about to be replaced.
     const isAlone = tree.hasDirectory(dirname(file)) || known.stamp.directoryId === '';
+    this.#unsettled.delete(file);
     this.#known.set(file, { ...known, isGone: true });
     this.#due.set(file, clock.now() + (isAlone ? gather : settle));
     return undefined;
@@ -179,6 +186,7 @@ export class KnownFiles {
 
   #remove(file: string): FileChange {
     this.#due.delete(file);
+    this.#unsettled.delete(file);
     this.#known.delete(file);
     return { file, parsed: undefined };
   }

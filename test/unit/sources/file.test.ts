@@ -131,6 +131,19 @@ test('a file that is split into others, some written in place, changes nothing',
   await tree.until(() => findings(tree) === '');
 });
 
+test('objects that two files exchange while both are written in place are never gone', async (t) => {
+  const tree = new ConfigTree(t);
+  tree.write('shop/1.yaml', entry('a'), entry('c'));
+  tree.write('shop/2.yaml', entry('b'), entry('d'));
+  await tree.start({ settle: 100 });
+  tree.takeChanges();
+  tree.write('shop/1.yaml', entry('b', 81), entry('c'));
+  tree.write('shop/2.yaml', entry('a', 81), entry('d'));
+  await tree.untilPorts({ 'shop/a': 81, 'shop/b': 81, 'shop/c': 80, 'shop/d': 80 });
+  await tree.until(() => findings(tree) === '');
+  assert.deepEqual(tree.takeChanges().sort(), ['~shop/a', '~shop/b']);
+});
+
 test('directories come, move and go with what is in them', async (t) => {
   const tree = new ConfigTree(t);
   mkdirSync(tree.conf(''), { recursive: true });
