@@ -1,44 +1,19 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
-import type { JsonObject } from '../../src/base/json.ts';
 import type { Config, ConfigKey } from '../../src/config/config.ts';
 import { configKey } from '../../src/config/config.ts';
 import { validateSpec } from '../../src/config/kind.ts';
 import { kindOf } from '../../src/config/kinds/kinds.ts';
+import { type CorpusCase, readCase } from './case-files.ts';
 
-/** A client as a case describes it. @see conformance/README.md */
-export interface CaseProxy {
-  readonly name: string;
-  readonly type: string;
-  readonly id: string;
-  readonly ips: readonly string[];
-  readonly namespace: string;
-  readonly dnsDomain: string;
-  readonly metadata: JsonObject;
-  readonly locality?: { readonly region?: string; readonly zone?: string; readonly subZone?: string };
-}
-
-export interface ConformanceCase {
-  readonly directory: string;
-  readonly name: string;
-  readonly area: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly proxies: readonly CaseProxy[];
+/** A case with its configuration, read in this process: as far as translation alone needs it. */
+export interface ConformanceCase extends CorpusCase {
   readonly configs: ReadonlyMap<ConfigKey, Config>;
 }
 
 export function loadCase(directory: string): ConformanceCase {
-  const about = parse(readFileSync(join(directory, 'case.yaml'), 'utf8'));
-  const { proxies } = { proxies: parse(readFileSync(join(directory, 'proxies.yaml'), 'utf8')) };
-  return {
-    directory,
-    name: basename(directory),
-    area: about.area,
-    env: about.env ?? {},
-    proxies: Array.isArray(proxies) ? proxies : proxies.proxies,
-    configs: loadConfigs(directory),
-  };
+  return { ...readCase(directory), configs: loadConfigs(directory) };
 }
 
 function loadConfigs(directory: string): ReadonlyMap<ConfigKey, Config> {

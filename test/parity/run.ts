@@ -7,16 +7,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { JsonObject, JsonValue } from '../../src/base/json.ts';
+import { nameOf, type ShortType, TYPES } from './case-files.ts';
 import { loadCase } from './load-case.ts';
 import { type Difference, differences, normalized } from './normalize.ts';
 import { connect, pipelineOf, resourcesOf } from './translate.ts';
-
-const TYPES: Readonly<Record<string, string>> = {
-  cds: 'type.googleapis.com/envoy.config.cluster.v3.Cluster',
-  eds: 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment',
-  lds: 'type.googleapis.com/envoy.config.listener.v3.Listener',
-  rds: 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration',
-};
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -28,10 +22,6 @@ const { values, positionals } = parseArgs({
     verbose: { type: 'boolean', short: 'v', default: false },
   },
 });
-
-function nameOf(resource: JsonObject): string {
-  return String(resource['name'] ?? resource['clusterName'] ?? '');
-}
 
 function text(value: JsonValue | undefined): string {
   const json = JSON.stringify(value) ?? 'absent';
@@ -86,7 +76,7 @@ for (const name of readdirSync(values.dir).sort()) {
     for (const type of values.type.split(',')) {
       const label = `${name} ${proxy.name} ${type}`;
       try {
-        const got = resourcesOf(pipeline, client, TYPES[type] ?? type);
+        const got = resourcesOf(pipeline, client, TYPES[type as ShortType] ?? type);
         compareType(join(directory, 'expected', proxy.name, `${type}.json`), got, label);
       } catch (error) {
         console.log(`${label} THROWS ${error instanceof Error ? error.stack : error}`);

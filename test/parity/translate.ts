@@ -5,10 +5,9 @@ import { proxyOfNode } from '../../src/model/node.ts';
 import { DEFAULT_MESH_OPTIONS, type MeshOptions } from '../../src/pipeline/options.ts';
 import { createPipeline, type Pipeline } from '../../src/pipeline/pipeline.ts';
 import { decodeMessage } from '../../src/proto/decode.ts';
-import type { CaseProxy, ConformanceCase } from './load-case.ts';
-
-/** The data plane that the clients of a case pretend to be, as `xdsprobe -dataplane`. */
-export type Dataplane = 'istio' | 'envoy';
+import type { Dataplane } from './ask.ts';
+import type { CaseProxy } from './case-files.ts';
+import type { ConformanceCase } from './load-case.ts';
 
 export function pipelineOf({ configs, env }: ConformanceCase, graph: Graph = new Graph()): Pipeline {
   const input = graph.input<ConfigKey, Config>('config');
