@@ -1,3 +1,4 @@
+import { cached } from '../base/cached.ts';
 import { deepEqual, sameItems } from '../base/equal.ts';
 import type { Hostname } from '../base/host.ts';
 import type { ConfigKey } from '../config/config.ts';
@@ -58,6 +59,13 @@ export function deriveRoutePlans(
 ): Collection<RouteView, PlanKey, readonly PlanEntry[]> {
   const names = new ServiceNames();
 
+  /** Namespaces that see the same services have the same list of them. */
+  const registries = new WeakMap<readonly Service[], Map<number, Registry>>();
+  const registryOf = (services: readonly Service[], listenPort: number): Registry => {
+    const known = cached(registries, services, () => new Map<number, Registry>());
+    return cached(known, listenPort, () => registryOfPort(services, listenPort));
+  };
+
   const planInputs = graph.collection<RouteView, PlanKey, PlanInputs>('routePlanInputs', {
     items: (view) => inputs.planKeys.get(view),
     value: (key, view) => {
@@ -78,7 +86,7 @@ export function deriveRoutePlans(
       const { listenPort, virtualServices, mostSpecific } = input;
       const { namespace, labels } = view;
       const client: RouteClient = { listenPort, gateways: GATEWAYS, namespace, labels };
-      const registry = registryOfPort(input.services, listenPort);
+      const registry = registryOf(input.services, listenPort);
       const planned = virtualHostPlan({
         listenPort,
         registry,

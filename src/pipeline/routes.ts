@@ -1,7 +1,7 @@
 import { contentVersion } from '../base/hash.ts';
 import type { Graph } from '../derive/graph.ts';
 import { outboundRouteConfiguration } from '../envoy/routes/configuration.ts';
-import { encoded, encodeMessage } from '../proto/message.ts';
+import { encodeMessage } from '../proto/message.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
 import { sameVersion } from './encoded-resource.ts';
 import type { Mesh } from './mesh.ts';
@@ -15,7 +15,6 @@ import { unionCollection } from './union-collection.ts';
 import { deriveVirtualHosts, type EncodedPart, forAnyHost, virtualHostKey } from './virtual-hosts.ts';
 
 const CONFIGURATION = 'envoy.config.route.v3.RouteConfiguration';
-const VIRTUAL_HOST = 'envoy.config.route.v3.VirtualHost';
 
 /**
  * Route configurations of sidecars. Three steps, so that a change costs what it changes: plans hold the virtual hosts of a
@@ -80,21 +79,17 @@ function keysOfHost(plan: readonly PlanEntry[], name: string, host: string): rea
 class ComposedConfiguration implements EncodedResource {
   readonly name: string;
   readonly version: string;
-  readonly #parts: readonly EncodedPart[];
-  #bytes: WeakRef<Uint8Array> | undefined;
+  /** Fields of a message may be concatenated: all others first, then the virtual hosts. */
+  readonly parts: readonly Uint8Array[];
 
-  constructor(name: string, parts: readonly EncodedPart[]) {
+  constructor(name: string, virtualHosts: readonly EncodedPart[]) {
     this.name = name;
-    this.version = contentVersion([name, ...parts.map(({ version }) => version)].join());
-    this.#parts = parts;
+    this.version = contentVersion([name, ...virtualHosts.map(({ version }) => version)].join());
+    const others = encodeMessage(CONFIGURATION, outboundRouteConfiguration(name, []));
+    this.parts = [others, ...virtualHosts.map(({ field }) => field)];
   }
 
   get bytes(): Uint8Array {
-    const held = this.#bytes?.deref();
-    if (held !== undefined) return held;
-    const virtualHosts = this.#parts.map(({ bytes }) => encoded(VIRTUAL_HOST, bytes));
-    const bytes = encodeMessage(CONFIGURATION, outboundRouteConfiguration(this.name, virtualHosts));
-    this.#bytes = new WeakRef(bytes);
-    return bytes;
+    return Buffer.concat(this.parts);
   }
 }

@@ -14,10 +14,10 @@ import { MESH_GATEWAY } from '../model/virtual-service.ts';
 import { encoded, encodeMessage } from '../proto/message.ts';
 import type { Mesh } from './mesh.ts';
 
-/** A message that stands in another, encoded. */
+/** A virtual host as it stands in the bytes of a route configuration: a field, with its tag and length. */
 export interface EncodedPart {
   readonly version: string;
-  readonly bytes: Uint8Array;
+  readonly field: Uint8Array;
 }
 
 /** The routes of a VirtualService for one kind of client on one port: all that they depend on beside the object itself. */
@@ -67,7 +67,6 @@ export function forAnyHost(key: VirtualHostKey): VirtualHostKey {
   return virtualHostKey({ ...(JSON.parse(key) as VirtualHostSpec), domains: ['*'] });
 }
 
-const VIRTUAL_HOST = 'envoy.config.route.v3.VirtualHost';
 const ROUTE = 'envoy.config.route.v3.Route';
 const GATEWAYS: ReadonlySet<string> = new Set([MESH_GATEWAY]);
 
@@ -116,8 +115,8 @@ export function deriveVirtualHosts(graph: Graph, mesh: Mesh): Derived<VirtualHos
 }
 
 function encodedPart(virtualHost: envoy.config.route.v3.VirtualHost): EncodedPart {
-  const bytes = encodeMessage(VIRTUAL_HOST, virtualHost);
-  return { version: contentVersion(bytes), bytes };
+  const field = encodeMessage('envoy.config.route.v3.RouteConfiguration', { virtualHosts: [virtualHost] });
+  return { version: contentVersion(field), field };
 }
 
 function httpRoutesInput(

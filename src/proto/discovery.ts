@@ -189,10 +189,10 @@ export function encodeDiscoveryResponse(response: ResponseParts): Buffer {
   const identifier = Buffer.from(controlPlane);
   let size = headroom + textSize(versionInfo) + textSize(typeUrl) + textSize(nonce);
   if (identifier.length > 0) size += lengthSize(lengthSize(identifier.length));
-  for (const { bytes } of resources) size += lengthSize(anySize(url, bytes));
+  for (const resource of resources) size += lengthSize(anySize(url, resource));
   const frame = new Frame(size, headroom);
   frame.text(0x0a, versionInfo);
-  for (const { bytes } of resources) frame.any(0x12, url, bytes);
+  for (const resource of resources) frame.any(0x12, url, resource);
   frame.text(0x22, typeUrl);
   frame.text(0x2a, nonce);
   frame.controlPlane(0x32, identifier);
@@ -207,17 +207,17 @@ export function encodeDeltaDiscoveryResponse(response: DeltaResponseParts): Buff
   let size = headroom + textSize(systemVersionInfo) + textSize(typeUrl) + textSize(nonce);
   if (identifier.length > 0) size += lengthSize(lengthSize(identifier.length));
   const sizes = resources.map(
-    ({ name, version, bytes }) => textSize(version) + lengthSize(anySize(url, bytes)) + textSize(name),
+    (resource) => textSize(resource.version) + lengthSize(anySize(url, resource)) + textSize(resource.name),
   );
   for (const resourceSize of sizes) size += lengthSize(resourceSize);
   for (const name of removedResources) size += lengthSize(Buffer.byteLength(name));
   const frame = new Frame(size, headroom);
   frame.text(0x0a, systemVersionInfo);
-  for (const [index, { name, version, bytes }] of resources.entries()) {
+  for (const [index, resource] of resources.entries()) {
     frame.head(0x12, sizes[index] as number);
-    frame.text(0x0a, version);
-    frame.any(0x12, url, bytes);
-    frame.text(0x1a, name);
+    frame.text(0x0a, resource.version);
+    frame.any(0x12, url, resource);
+    frame.text(0x1a, resource.name);
   }
   frame.text(0x22, typeUrl);
   frame.text(0x2a, nonce);

@@ -16,9 +16,23 @@ export function textSize(text: string): number {
   return text === '' ? 0 : lengthSize(Buffer.byteLength(text));
 }
 
+/** A message, whole or in pieces. */
+export interface Pieces {
+  readonly bytes: Uint8Array;
+  readonly parts?: readonly Uint8Array[];
+}
+
+function contentSize({ parts, bytes }: Pieces): number {
+  if (parts === undefined) return bytes.length;
+  let size = 0;
+  for (const part of parts) size += part.length;
+  return size;
+}
+
 /** Of an Any's content. */
-export function anySize(url: Uint8Array, bytes: Uint8Array): number {
-  return lengthSize(url.length) + (bytes.length === 0 ? 0 : lengthSize(bytes.length));
+export function anySize(url: Uint8Array, content: Pieces): number {
+  const size = contentSize(content);
+  return lengthSize(url.length) + (size === 0 ? 0 : lengthSize(size));
 }
 
 /** A buffer of the exact size that is filled from front to back.  */
@@ -57,10 +71,16 @@ export class Frame {
     if (text !== '') this.item(tag, text);
   }
 
-  any(tag: number, url: Uint8Array, bytes: Uint8Array): void {
-    this.head(tag, anySize(url, bytes));
+  any(tag: number, url: Uint8Array, content: Pieces): void {
+    const size = contentSize(content);
+    this.head(tag, lengthSize(url.length) + (size === 0 ? 0 : lengthSize(size)));
     this.bytes(0x0a, url);
-    if (bytes.length > 0) this.bytes(0x12, bytes);
+    if (size === 0) return;
+    this.head(0x12, size);
+    for (const part of content.parts ?? [content.bytes]) {
+      this.buffer.set(part, this.#at);
+      this.#at += part.length;
+    }
   }
 
   controlPlane(tag: number, identifier: Uint8Array): void {
