@@ -1,12 +1,20 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { formatDiagnostic } from '../base/diagnostic.ts';
 import { ConfigStore } from '../config/store.ts';
 import { Graph } from '../derive/graph.ts';
+import { createPipeline } from '../pipeline/pipeline.ts';
 import { fileSource } from '../sources/file.ts';
-import { type Environment, strictChecks } from './environment.ts';
+import {
+  type Environment,
+  effectiveEnvironment,
+  meshOptions,
+  strictChecks,
+  writtenEnvironment,
+} from './environment.ts';
 import { EXIT, StartError } from './failure.ts';
+import { allFindings } from './findings.ts';
 import { readSettings } from './settings.ts';
 import { configSources } from './sources.ts';
 
@@ -25,7 +33,8 @@ export async function check(directory: string, env: Environment, out: Writable):
   const strict = strictChecks(env);
   const isRoot = existsSync(join(directory, 'etc/istio'));
   const { settings, diagnostics } = isRoot ? readSettings(directory) : { settings: undefined, diagnostics: [] };
-  const store = new ConfigStore(new Graph(), {
+  const graph = new Graph();
+  const store = new ConfigStore(graph, {
     rootNamespace: settings?.namespace ?? 'istio-system',
     watchNamespaces: settings?.watchNamespaces ?? [],
   });
@@ -36,7 +45,12 @@ export async function check(directory: string, env: Environment, out: Writable):
     : fileSource({ base: dirname(whole), root: basename(whole), strict, log: QUIET });
   if (source !== undefined) await source.start(store.source(source.name), stop.signal);
   stop.abort();
-  const findings = [...diagnostics, ...store.allDiagnostics()];
+  const mesh = isRoot ? join(directory, 'etc/istio/mesh.yaml') : '';
+  const written = writtenEnvironment(existsSync(mesh) ? readFileSync(mesh, 'utf8') : undefined);
+  const rootNamespace = settings?.namespace ?? 'istio-system';
+  const options = meshOptions(effectiveEnvironment(env, written).env, rootNamespace);
+  const { analysis } = createPipeline(graph, store.configs, options);
+  const findings = [...diagnostics, ...allFindings(store, analysis)];
   const count = (severity: string) => findings.filter((finding) => finding.severity === severity).length;
   if (env['CHECK_FORMAT'] === 'json') out.write(`${JSON.stringify(findings, null, 2)}\n`);
   else {

@@ -40,8 +40,9 @@ function isTrue(value: string | undefined): boolean {
 }
 
 /** Istio's variables that shape translation. */
-export function meshOptions(env: Environment): MeshOptions {
+export function meshOptions(env: Environment, rootNamespace: string): MeshOptions {
   return {
+    rootNamespace,
     domainSuffix: env['DOMAIN_SUFFIX'] || DEFAULT_MESH_OPTIONS.domainSuffix,
     clusterId: env['CLUSTER_ID'] || DEFAULT_MESH_OPTIONS.clusterId,
     dualStack: isTrue(env['ISTIO_DUAL_STACK']),

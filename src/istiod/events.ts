@@ -1,7 +1,7 @@
 import { shortType } from '../admin/metrics.ts';
 import { type Diagnostic, formatDiagnostic } from '../base/diagnostic.ts';
-import type { ConfigStore } from '../config/store.ts';
 import type { DiscoveryEvents } from '../xds/events.ts';
+import type { FileFindings } from './findings.ts';
 import type { Logger } from './log.ts';
 
 /** Several observers of the same server, in order. */
@@ -48,12 +48,12 @@ export function logEvents(log: Logger, counted: DiscoveryEvents, sourcesOf: Sour
 
 const LEVELS = { error: 'error', warning: 'warn', info: 'info' } as const;
 
-/** One line for each finding that the files have now. */
-export function logDiagnostics(log: Logger, store: ConfigStore, files: ReadonlySet<string>): void {
-  for (const file of files) {
-    const findings = store.diagnostics.get(file) ?? [];
-    for (const finding of findings) logDiagnostic(log, finding);
-    if (findings.length === 0) log.info(`${file}: nothing is wrong any more`);
+/** One line for each finding that is new, and one for each file that has none any more. */
+export function logFindings(log: Logger, changes: readonly FileFindings[]): void {
+  for (const { file, before, now } of changes) {
+    const known = new Set(before.map(formatDiagnostic));
+    for (const finding of now) if (!known.has(formatDiagnostic(finding))) logDiagnostic(log, finding);
+    if (now.length === 0 && before.length > 0) log.info(`${file}: nothing is wrong any more`);
   }
 }
 

@@ -8,6 +8,7 @@ import { ConfigStore } from '../config/store.ts';
 import { Graph } from '../derive/graph.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
 import { ProxySessions } from '../pipeline/session.ts';
+import { LastGoodFiles } from '../sources/last-good-files.ts';
 import type { Source } from '../sources/source.ts';
 import { DiscoveryServer } from '../xds/server.ts';
 import {
@@ -17,8 +18,9 @@ import {
   strictChecks,
   writtenEnvironment,
 } from './environment.ts';
-import { logDiagnostics, logEvents } from './events.ts';
+import { logEvents, logFindings } from './events.ts';
 import { EXIT, StartError } from './failure.ts';
+import { Findings } from './findings.ts';
 import { type Bound, listenGrpc, listenGrpcUnix, listenHttp } from './listen.ts';
 import type { Logger } from './log.ts';
 import { resourceProvider } from './provider.ts';
@@ -53,24 +55,25 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
   const abort = new AbortController();
   const counted = { translated: (_derivation: string): void => undefined };
   const graph = new Graph({ onCompute: (derivation) => counted.translated(derivation) });
+  const lastGood = new LastGoodFiles({ directory: join(root, 'var/lib/istio/last-good'), log });
   const store = new ConfigStore(graph, {
     rootNamespace: settings.namespace,
     watchNamespaces: settings.watchNamespaces,
+    lastGood,
   });
-  const pipeline = createPipeline(graph, store.configs, meshOptions(layOver(root, env, log)));
+  const pipeline = createPipeline(graph, store.configs, meshOptions(layOver(root, env, log), settings.namespace));
   const sessions = new ProxySessions(pipeline);
-  store.onDiagnostics((files) => logDiagnostics(log, store, files));
   const { settleMs } = settings;
   await readSources(store, configSources({ root, strict: strictChecks(env), settleMs, log }), abort.signal);
+  const findings = new Findings(graph, store, pipeline.analysis, (changes) => logFindings(log, changes));
 
   const metrics = createMetrics(VERSION, {
     services: () => pipeline.mesh.byKind.get('ServiceEntry').length + pipeline.mesh.byKind.get('Service').length,
     virtualServices: () => pipeline.mesh.byKind.get('VirtualService').length,
     configs: () => store.counts().objects,
     diagnostics: () => {
-      const all = store.allDiagnostics();
-      const count = (severity: string) => all.filter((d) => d.severity === severity).length;
-      return { errors: count('error'), warnings: count('warning') };
+      const { error, warning } = findings.counts();
+      return { errors: error, warnings: warning };
     },
     cells: () => graph.cellCount,
   });
@@ -86,7 +89,7 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
     pipeline,
     sessions,
     streams: () => discovery.streams(),
-    diagnostics: () => store.allDiagnostics(),
+    diagnostics: () => findings.all(),
   });
   const { listen } = settings;
   try {
@@ -127,8 +130,9 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
     listening,
     stop: async () => {
       abort.abort();
+      findings.stop();
       discovery.close('the control plane stops; connect again');
-      await Promise.all([...bound.values()].map((b) => b.close()));
+      await Promise.all([...[...bound.values()].map((b) => b.close()), lastGood.flush()]);
     },
   };
 }

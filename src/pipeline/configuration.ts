@@ -6,6 +6,7 @@ import { effectiveMesh } from '../config/mesh.ts';
 import { MESH_KEY, NETWORKS_KEY } from '../config/mesh-files.ts';
 import type { Derived, Graph, Index, Input } from '../derive/graph.ts';
 import { matchesSelector } from '../model/label-selector.ts';
+import type { MeshOptions } from './options.ts';
 
 /** Configuration objects as derivations read them: those in namespaces that the mesh looks at. */
 export interface Configuration {
@@ -28,11 +29,15 @@ export interface Configuration {
 
 const EMPTY: Labels = {};
 
-export function deriveConfiguration(graph: Graph, configs: Input<ConfigKey, Config>): Configuration {
+export function deriveConfiguration(
+  graph: Graph,
+  configs: Input<ConfigKey, Config>,
+  { rootNamespace }: MeshOptions,
+): Configuration {
   const byKind = configs.index<string>('kind', (c) => [c.kind]);
   const byKindNamespace = configs.index<string>('kindNamespace', (c) => [`${c.kind}/${c.namespace}`]);
   const effective = graph.derived<'', MeshConfig>('mesh', () =>
-    effectiveMesh(configs.get(MESH_KEY) as Config<MeshConfig> | undefined),
+    effectiveMesh(configs.get(MESH_KEY) as Config<MeshConfig> | undefined, rootNamespace),
   );
   const facets = graph.derived<keyof MeshConfig, unknown>('meshFacet', (name) => effective.get('')[name], {
     equals: deepEqual,
@@ -74,7 +79,7 @@ export function deriveConfiguration(graph: Graph, configs: Input<ConfigKey, Conf
     ofKindIn: (kind, namespace) => present(byKindNamespace.get(`${kind}/${namespace}`)),
     namespaceLabels,
     namespaceAnnotations,
-    rootNamespace: () => facet('rootNamespace') ?? 'istio-system',
+    rootNamespace: () => facet('rootNamespace') ?? rootNamespace,
     trustDomain: () => facet('trustDomain') ?? 'cluster.local',
   };
 }

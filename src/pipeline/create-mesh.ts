@@ -14,7 +14,7 @@ import { deriveWorkloads } from './workloads.ts';
 
 /** Declares the derivations that all resource types build on. */
 export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, options: MeshOptions): Mesh {
-  const configuration = deriveConfiguration(graph, configs);
+  const configuration = deriveConfiguration(graph, configs, options);
   const workloads = deriveWorkloads(graph, configuration, options);
   const services = deriveServices(graph, configuration, workloads, options);
   const virtualServices = deriveVirtualServices(graph, configuration, options);

@@ -2,6 +2,8 @@ import { DEFAULT_LISTENER_SWITCHES, type ListenerSwitches } from '../envoy/liste
 
 /** What does not change while the process runs. Istio's environment variables of the same meaning are named. */
 export interface MeshOptions {
+  /** The root namespace where mesh.yaml names none. */
+  readonly rootNamespace: string;
   /** Suffix of Kubernetes services' names; `PILOT_…`'s `--domain`. */
   readonly domainSuffix: string;
   /** `CLUSTER_ID`: of all that is read from files. */
@@ -16,6 +18,7 @@ export interface MeshOptions {
 }
 
 export const DEFAULT_MESH_OPTIONS: MeshOptions = {
+  rootNamespace: 'istio-system',
   domainSuffix: 'cluster.local',
   clusterId: 'Kubernetes',
   dualStack: false,

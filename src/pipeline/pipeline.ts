@@ -1,5 +1,6 @@
 import type { Config, ConfigKey } from '../config/config.ts';
 import type { Graph, Input } from '../derive/graph.ts';
+import { type Analysis, deriveAnalysis } from './analysis.ts';
 import { createMesh } from './create-mesh.ts';
 import type { Mesh } from './mesh.ts';
 import type { MeshOptions } from './options.ts';
@@ -12,11 +13,12 @@ export interface Pipeline {
   readonly mesh: Mesh;
   /** By type URL. */
   readonly resources: ReadonlyMap<string, ScopedResources>;
+  readonly analysis: Analysis;
 }
 
 export function createPipeline(graph: Graph, configs: Input<ConfigKey, Config>, options: MeshOptions): Pipeline {
   const mesh = createMesh(graph, configs, options);
   const outbound = deriveOutbound(graph, mesh);
   const resources = new Map(RESOURCE_TYPES.map(({ typeUrl, derive }) => [typeUrl, derive(graph, mesh, outbound)]));
-  return { graph, mesh, resources };
+  return { graph, mesh, resources, analysis: deriveAnalysis(graph, mesh) };
 }

@@ -33,7 +33,6 @@ const RESTRICTED: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^@grpc\/grpc-js$/, ['xds', 'istiod', 'sources', 'agent']],
   [/^(pino|pino-pretty)$/, ['istiod', 'agent']],
   [/^prom-client$/, ['admin']],
-  [/^chokidar$/, ['sources']],
   [/^(js-yaml|yaml)$/, ['config']],
 ];
 

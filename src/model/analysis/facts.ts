@@ -1,0 +1,107 @@
+import type { Hostname } from '../../base/host.ts';
+import type { Labels } from '../../base/labels.ts';
+import type { ConfigKey } from '../../config/config.ts';
+
+/** `namespace/name`, the way an object of a known kind is called in a finding. */
+export type ObjectName = string;
+
+/** What is known under a hostname. */
+export interface KnownService {
+  /** Numbers of the ports, rising; those of all its objects. */
+  readonly ports: readonly number[];
+}
+
+/** The subsets that DestinationRules give a host. */
+export interface HostSubsets {
+  readonly rule: ObjectName;
+  readonly subsets: readonly string[];
+}
+
+/** A VirtualService that claims a host, as precedence sees it. */
+export interface HostClaim {
+  readonly key: ConfigKey;
+  readonly name: ObjectName;
+}
+
+/** VirtualServices that are at odds over a host, in order of precedence. */
+export interface HostRivals {
+  /** Those that have this host, itself among them; empty when it is alone. */
+  readonly same: readonly HostClaim[];
+  /** Those that have another one that overlaps, where one of the two is seen by some namespaces only. */
+  readonly overlapping: readonly HostClaim[];
+}
+
+/** One condition of a rule, and the text that equal ones share. */
+export interface RuleCondition {
+  /** Prefix of the path, when that is a part of the condition. */
+  readonly prefix: string | undefined;
+  /** All else. */
+  readonly rest: string;
+}
+
+/** The conditions of an HTTP rule: one of them must hold. A rule for all requests has one, with prefix `/`. */
+export interface RuleConditions {
+  readonly claim: HostClaim;
+  readonly rules: readonly (readonly RuleCondition[])[];
+}
+
+/** A DestinationRule that others of its namespace may be merged with. */
+export interface MergedRule {
+  readonly name: ObjectName;
+  readonly hasPolicy: boolean;
+  readonly subsets: readonly string[];
+}
+
+/** A Sidecar without its listeners. */
+export interface SidecarSelector {
+  readonly key: ConfigKey;
+  readonly name: ObjectName;
+  readonly labels: Labels | undefined;
+}
+
+/** Addresses of a service that take all connections to a port. */
+export interface AddressBlock {
+  readonly name: ObjectName;
+  /** As written: an IP or a block. */
+  readonly address: string;
+}
+
+/** What analyzers may ask of the mesh: each answer is narrow, so that it changes seldom. */
+export interface MeshFacts {
+  readonly domainSuffix: string;
+  rootNamespace(): string;
+  /** The service that clients of a namespace know under a hostname, be it by a wildcard; undefined: there is none. */
+  service(host: Hostname, namespace: string): KnownService | undefined;
+  /** Namespaces that have the host, exported or not, sorted. */
+  ownersOf(host: Hostname): readonly string[];
+  /** Hostnames that clients of a namespace know, sorted. */
+  hostnames(namespace: string): readonly Hostname[];
+  /** Whether clients of `client` would get something by an egress host, of one namespace or (`*`) of any. */
+  isImported(client: string, namespace: string, host: Hostname): boolean;
+  /** DestinationRules about a host, or a wildcard that covers it, in order of names. */
+  subsetsOf(host: Hostname): readonly HostSubsets[];
+  /** The rules of the same namespace, host, selector and visibility that come before a DestinationRule and take it in. */
+  rulesBefore(key: ConfigKey): readonly MergedRule[];
+  /** Whether there is such a VirtualService, and whether it has no hosts, so that others may delegate to it. */
+  virtualService(namespace: string, name: string): 'delegate' | 'root' | undefined;
+  /** @param name `namespace/name` */
+  hasGateway(name: ObjectName): boolean;
+  /** Gateways of a namespace, sorted. */
+  gatewaysOf(namespace: string): readonly ObjectName[];
+  /** VirtualServices for sidecars that are at odds with one over a host of it. */
+  rivals(key: ConfigKey, host: Hostname): HostRivals;
+  /** Conditions of the VirtualServices whose HTTP rules a gateway tries for a host before those of another, in order. */
+  rulesTriedBefore(key: ConfigKey, gateway: ObjectName, host: Hostname): readonly RuleConditions[];
+  /** Whether any workload has these labels: of a namespace, or (`*`) of any. */
+  hasWorkload(namespace: string, labels: Labels): boolean;
+  /** Sidecars of a namespace, sorted. */
+  sidecars(namespace: string): readonly SidecarSelector[];
+  /** A workload of the namespace that this Sidecar and another select, and the others that do; undefined: there is none. */
+  contested(key: ConfigKey): { readonly workload: string; readonly others: readonly ObjectName[] } | undefined;
+  /** Whether the mesh's default is that agents give addresses to services that have none. */
+  allocatesAddresses(): boolean;
+  /** ServiceEntries without addresses that take TCP on a port, sorted. */
+  tcpWithoutAddress(port: number): readonly ObjectName[];
+  /** Blocks of other hosts' services that have an address in common with this one on a TCP port, sorted. */
+  overlapping(key: ConfigKey, address: string, port: number): readonly AddressBlock[];
+}

@@ -1,0 +1,44 @@
+import { deepEqual, sameItems } from '../base/equal.ts';
+import type { ConfigKey } from '../config/config.ts';
+import type { Finding } from '../config/finding.ts';
+import type { Collection, Graph } from '../derive/graph.ts';
+import { ANALYZERS } from '../model/analysis/analyzers.ts';
+import type { MeshFacts } from '../model/analysis/facts.ts';
+import { deriveAddressFacts } from './address-facts.ts';
+import type { Mesh } from './mesh.ts';
+import { deriveServiceFacts } from './service-facts.ts';
+import { deriveVirtualServiceFacts } from './virtual-service-facts.ts';
+import { deriveWorkloadFacts } from './workload-facts.ts';
+
+/** Findings about objects in view of others. Nothing is looked at before it is read or watched. */
+export interface Analysis {
+  /** Kinds of which something may be said. */
+  readonly kinds: readonly string[];
+  /** By kind, then object: those of which something is said. */
+  readonly findings: Collection<string, ConfigKey, readonly Finding[]>;
+}
+
+/** Each object is looked at anew when it, or what was asked about others on its behalf, has changed. */
+export function deriveAnalysis(graph: Graph, mesh: Mesh): Analysis {
+  const facts: MeshFacts = {
+    domainSuffix: mesh.options.domainSuffix,
+    rootNamespace: mesh.rootNamespace,
+    ...deriveServiceFacts(graph, mesh),
+    ...deriveVirtualServiceFacts(graph, mesh),
+    ...deriveWorkloadFacts(graph, mesh),
+    ...deriveAddressFacts(graph, mesh),
+  };
+  const findings = graph.collection<string, ConfigKey, readonly Finding[]>('findings', {
+    items: (kind) => mesh.byKind.get(kind),
+    value: (key, kind) => {
+      const config = mesh.config(key);
+      if (config === undefined) return undefined;
+      const found = ANALYZERS.filter(({ kinds }) => kinds.includes(kind)).flatMap((a) => [
+        ...a.findings(config, facts),
+      ]);
+      return found.length === 0 ? undefined : found;
+    },
+    equals: (a, b) => sameItems(a, b, deepEqual),
+  });
+  return { kinds: [...new Set(ANALYZERS.flatMap(({ kinds }) => kinds))].sort(), findings };
+}

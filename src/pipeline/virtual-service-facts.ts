@@ -1,0 +1,154 @@
+import type { VirtualService } from '#generated/config/specs.ts';
+import { deepEqual } from '../base/equal.ts';
+import { type Hostname, hostsOverlap, isWildcardHost } from '../base/host.ts';
+import { compareStrings } from '../base/order.ts';
+import { type Config, type ConfigKey, configKey } from '../config/config.ts';
+import type { Graph } from '../derive/graph.ts';
+import type { HostClaim, HostRivals, MeshFacts, RuleCondition } from '../model/analysis/facts.ts';
+import { objectName } from '../model/analysis/names.ts';
+import { ruleConditions } from '../model/analysis/rule-conditions.ts';
+import { isDelegate } from '../model/delegate.ts';
+import { fullHostname, gatewayKey, MESH_GATEWAY, routeSemantics } from '../model/virtual-service.ts';
+import { type Visibility, visibilityOf } from '../model/visibility.ts';
+import type { Mesh } from './mesh.ts';
+
+export type VirtualServiceFacts = Pick<
+  MeshFacts,
+  'virtualService' | 'hasGateway' | 'gatewaysOf' | 'rivals' | 'rulesTriedBefore'
+>;
+
+interface Claim extends HostClaim {
+  readonly creationTime: number;
+  readonly forSidecars: boolean;
+  readonly hosts: readonly Hostname[];
+  readonly visibility: Visibility;
+}
+
+const NETWORKING = 'networking.istio.io';
+const ALONE: HostRivals = { same: [], overlapping: [] };
+/** Not a hostname. */
+const WILDCARDS = ' ';
+
+/** What analyzers ask about VirtualServices, and what they refer to. */
+export function deriveVirtualServiceFacts(graph: Graph, mesh: Mesh): VirtualServiceFacts {
+  const { configs } = mesh;
+  const { domainSuffix } = mesh.options;
+  const hostsOf = ({ spec, namespace }: Config<VirtualService>): readonly Hostname[] =>
+    (spec.hosts ?? []).map((host) => fullHostname(host, namespace, domainSuffix));
+  const gatewaysOf = ({ spec, namespace }: Config<VirtualService>): readonly string[] =>
+    spec.gateways?.length ? spec.gateways.map((name) => gatewayKey(name, namespace)) : [MESH_GATEWAY];
+
+  /** Hosts that sidecars have from VirtualServices, and all wildcards. */
+  const bySidecarHost = configs.index<Hostname>('sidecarHost', (c) => {
+    if (c.kind !== 'VirtualService' || routeSemantics(c) === 'gateway') return [];
+    const config = c as Config<VirtualService>;
+    if (!gatewaysOf(config).includes(MESH_GATEWAY)) return [];
+    const hosts = hostsOf(config);
+    return hosts.some(isWildcardHost) ? [...hosts, WILDCARDS] : hosts;
+  });
+  /** `gateway|host`. */
+  const byGatewayHost = configs.index<string>('gatewayHost', (c) => {
+    if (c.kind !== 'VirtualService' || routeSemantics(c) === 'gateway') return [];
+    const config = c as Config<VirtualService>;
+    const gateways = gatewaysOf(config).filter((gateway) => gateway !== MESH_GATEWAY);
+    return gateways.flatMap((gateway) => hostsOf(config).map((host) => `${gateway}|${host}`));
+  });
+  const claims = graph.derived<ConfigKey, Claim | undefined>(
+    'hostClaim',
+    (key) => {
+      const config = mesh.config<VirtualService>(key);
+      if (config === undefined) return undefined;
+      const fallback = mesh.facet('defaultVirtualServiceExportTo') ?? ['*'];
+      return {
+        key,
+        name: objectName(config),
+        creationTime: config.creationTime,
+        forSidecars: gatewaysOf(config).includes(MESH_GATEWAY),
+        hosts: hostsOf(config),
+        visibility: visibilityOf(config.spec.exportTo, fallback, config.namespace),
+      };
+    },
+    { equals: deepEqual },
+  );
+  /** Key `configKey host`. */
+  const rivals = graph.derived<string, HostRivals>(
+    'hostRivals',
+    (id) => {
+      const [key = '', host = ''] = id.split(' ');
+      const own = claims.get(key);
+      if (own === undefined) return ALONE;
+      const near = new Set(bySidecarHost.get(host));
+      const wide = isWildcardHost(host) ? mesh.byKind.get('VirtualService') : bySidecarHost.get(WILDCARDS);
+      for (const other of wide) near.add(other);
+      near.delete(key);
+      const others = [...near].flatMap((other) => claims.get(other) ?? []).filter(({ forSidecars }) => forSidecars);
+      const same = others.filter((other) => other.hosts.includes(host) && areSeenTogether(own, other));
+      const overlapping = others.filter((other) => !other.hosts.includes(host) && overlaps(own, host, other));
+      const inOrder = (list: readonly Claim[]) => [...list].sort(compareClaims).map(hostClaim);
+      return { same: same.length === 0 ? [] : inOrder([own, ...same]), overlapping: inOrder(overlapping) };
+    },
+    { equals: deepEqual },
+  );
+  /** Key `configKey gateway`. */
+  const conditions = graph.derived<string, readonly (readonly RuleCondition[])[]>(
+    'ruleConditions',
+    (id) => {
+      const [key = '', gateway = ''] = id.split(' ');
+      const config = mesh.virtualService.get(key);
+      return config === undefined ? [] : ruleConditions(config.spec, gateway, config.namespace);
+    },
+    { equals: deepEqual },
+  );
+  const roles = graph.derived<ConfigKey, 'delegate' | 'root' | undefined>('virtualServiceRole', (key) => {
+    const config = mesh.config<VirtualService>(key);
+    return config && (isDelegate(config) ? 'delegate' : 'root');
+  });
+  /** Key `group namespace/name`. */
+  const gateways = graph.derived<string, boolean>('hasGateway', (id) => {
+    const [group = '', name = ''] = id.split(' ');
+    const slash = name.indexOf('/');
+    return mesh.config(configKey(group, 'Gateway', name.slice(0, slash), name.slice(slash + 1))) !== undefined;
+  });
+  return {
+    virtualService: (namespace, name) => roles.get(configKey(NETWORKING, 'VirtualService', namespace, name)),
+    hasGateway: (name) => gateways.get(`${NETWORKING} ${name}`) || gateways.get(`gateway.networking.k8s.io ${name}`),
+    gatewaysOf: (namespace) => mesh.ofKindIn('Gateway', namespace).map(objectName).sort(compareStrings),
+    rivals: (key, host) => rivals.get(`${key} ${host}`),
+    rulesTriedBefore: (key, gateway, host) => {
+      const own = claims.get(key);
+      const keys = byGatewayHost.get(`${gateway}|${host}`);
+      if (own === undefined || keys.length < 2) return [];
+      return keys
+        .flatMap((other) => claims.get(other) ?? [])
+        .filter((other) => compareClaims(other, own) < 0)
+        .sort(compareClaims)
+        .map((claim) => ({ claim: hostClaim(claim), rules: conditions.get(`${claim.key} ${gateway}`) }));
+    },
+  };
+}
+
+/** Whether there may be a namespace that sees both. */
+function areSeenTogether({ visibility: a }: Claim, { visibility: b }: Claim): boolean {
+  if (a === 'public') return b.length > 0;
+  return b === 'public' ? a.length > 0 : a.some((namespace) => b.includes(namespace));
+}
+
+/** Of two that everybody sees, the more specific host counts, and that is what is meant; else it may be a surprise. */
+function overlaps(own: Claim, host: Hostname, other: Claim): boolean {
+  if ((own.visibility === 'public') === (other.visibility === 'public')) return false;
+  return areSeenTogether(own, other) && other.hosts.some((theirs) => hostsOverlap(theirs, host));
+}
+
+/** Oldest first, then by name and namespace. */
+function compareClaims(a: Claim, b: Claim): number {
+  const [[left, nameLeft], [right, nameRight]] = [a.name.split('/'), b.name.split('/')];
+  return (
+    a.creationTime - b.creationTime ||
+    compareStrings(nameLeft ?? '', nameRight ?? '') ||
+    compareStrings(left ?? '', right ?? '')
+  );
+}
+
+function hostClaim({ key, name }: Claim): HostClaim {
+  return { key, name };
+}
