@@ -21,8 +21,6 @@ export function namespacedHost(namespace: string, hostname: Hostname): Namespace
   return `${namespace}/${hostname}`;
 }
 
-export type MutualTlsMode = 'UNSET' | 'DISABLE' | 'PERMISSIVE' | 'STRICT';
-
 /**
  * The derivations that all resource types build on: configuration to services, endpoints, policies and scopes.
  * Every member is read through `get`, which records the dependency.
