@@ -40,7 +40,7 @@ export function readMetadata(raw: unknown, kind: KindDefinition, defaultNamespac
   const findings: Finding[] = [];
   const name = readName(raw['name'], findings);
   const namespace = kind.scope === 'Cluster' ? '' : readNamespace(raw['namespace'], defaultNamespace, findings);
-  const isIdentified = findings.length === 0;
+  const isIdentified = findings.every(({ severity }) => severity !== 'error');
   return {
     name,
     namespace,
@@ -56,6 +56,10 @@ function readName(raw: unknown, findings: Finding[]): string {
   const place = placeOf(['metadata', 'name']);
   if (raw === undefined || raw === null || raw === '') {
     findings.push(place.error('an object needs a name: write "name: …" under "metadata"', 'VM0105'));
+  } else if (typeof raw === 'boolean' || typeof raw === 'number') {
+    const message = `the name is read as the ${typeof raw} ${raw} and becomes "${raw}": put what you mean in quotes`;
+    findings.push(place.warning(message, 'VM0104'));
+    return String(raw);
   } else if (typeof raw !== 'string') {
     findings.push(place.error(`the name ${notText(raw)}`, 'VM0105'));
   } else if (raw.length > 253 || !SUBDOMAIN.test(raw)) {

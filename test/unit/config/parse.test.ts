@@ -178,7 +178,7 @@ const WRONG: readonly (readonly [string, string, RegExp])[] = [
   [
     'a name that is a boolean',
     'apiVersion: v1\nkind: Service\nmetadata: {name: on}\n',
-    /^f.yaml:3:18: error VM0105: metadata.name: .*quotes/,
+    /^f.yaml:3:18: warning VM0104: metadata.name: .*quotes/,
   ],
   [
     'a name in capitals',
