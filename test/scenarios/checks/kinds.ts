@@ -1,0 +1,35 @@
+import type { Look } from './check-kind.ts';
+import { configDump, envoy, envoyStat, traffic } from './envoys.ts';
+import { diag, status } from './findings.ts';
+import { inboundTls, rbac } from './identities.ts';
+import { cli, debug, metric, processState } from './product.ts';
+import { grpcScript, push } from './pushes.ts';
+import { ldsRemoved, sameAs, xds, xdsSet } from './resources.ts';
+import { ldsRoute, rdsRoute } from './routes.ts';
+
+/** How each kind of check is looked at. `load` is not here: it runs around a step. */
+export const KINDS: Readonly<Record<string, Look>> = {
+  cli,
+  config_dump: configDump,
+  debug,
+  diag,
+  envoy,
+  envoy_stat: envoyStat,
+  grpc_script: grpcScript,
+  inbound_tls: inboundTls,
+  lds_removed: ldsRemoved,
+  lds_route: ldsRoute,
+  metric,
+  process: processState,
+  push,
+  rbac,
+  rds_route: rdsRoute,
+  same_as: sameAs,
+  status,
+  traffic,
+  xds,
+  xds_set: xdsSet,
+};
+
+/** Kinds that do something, so that they are performed once. */
+export const ONCE: ReadonlySet<string> = new Set(['grpc_script', 'cli']);

@@ -1,0 +1,143 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { HttpBackend } from '../support/http-backend.ts';
+import { IstiodProcess } from '../support/istiod-process.ts';
+import { WorkDir } from '../support/work-dir.ts';
+import type { Scenario, ScenarioNode, Step } from './scenario.ts';
+import { RunningNode, type Snapshot } from './scenario-node.ts';
+import { ScriptedStream } from './scripted-stream.ts';
+import { TYPE_URLS } from './types.ts';
+
+/** Where a node's log stood when a step began. */
+interface Mark {
+  readonly responses: number;
+}
+
+/** A scenario while it runs: the work directory, the control plane, the nodes, and what is remembered of earlier steps. */
+export class World {
+  readonly scenario: Scenario;
+  readonly dir: WorkDir;
+  readonly nodes: Map<string, RunningNode> = new Map();
+  /** Raw streams of scripts, by node and variant; they stay open over steps. */
+  readonly scripted: Map<string, ScriptedStream> = new Map();
+  /** What checks recorded, by the name that they gave it. */
+  readonly records: Map<string, string> = new Map();
+  /** When the script of the current step had ended, or the start; monotonic milliseconds. */
+  stepEnded = 0;
+  /** Orders that nobody here can follow, each with the step that gave it. */
+  readonly unfollowed: { readonly at: string; readonly order: string }[] = [];
+  #istiod: IstiodProcess | undefined;
+  readonly #backends: HttpBackend[] = [];
+  readonly #marks = new Map<string, Mark>();
+  readonly #marksAtStart = new Map<string, Mark>();
+  readonly #snapshots = new Map<string, Snapshot>();
+
+  constructor(scenario: Scenario) {
+    this.scenario = scenario;
+    this.dir = WorkDir.copyOf(scenario.directory, scenario.id);
+    mkdirSync(this.dir.at('.tmp'), { recursive: true });
+  }
+
+  /** @throws Error when the control plane is not running */
+  get istiod(): IstiodProcess {
+    if (this.#istiod === undefined) throw new Error('the control plane was not started');
+    return this.#istiod;
+  }
+
+  /** @throws Error when it was not started */
+  node(name: string | undefined): RunningNode {
+    const node = this.nodes.get(name ?? '');
+    if (node === undefined) throw new Error(`the node "${name}" does not run`);
+    return node;
+  }
+
+  /** Everything up to the checks `at: start`. */
+  async start(): Promise<void> {
+    for (const step of this.scenario.steps.filter(({ at }) => at === '00')) this.#script(step);
+    for (const { name, port } of this.scenario.backends) this.#backends.push(await HttpBackend.start(name, port));
+    this.#istiod = await IstiodProcess.start({ root: this.dir.path });
+    const automatic = Object.entries(this.scenario.nodes).filter(([, { start }]) => start !== 'manual');
+    await Promise.all(automatic.map(([name, about]) => this.#startNode(name, about)));
+    this.stepEnded = performance.now();
+  }
+
+  /** Begins to count what nodes are sent: from now on it is because of steps. */
+  countFromHere(): void {
+    for (const [name, { client }] of this.nodes) this.#marksAtStart.set(name, { responses: client.log.length });
+  }
+
+  /** Runs the script of a step, and does what it asks the harness to do. */
+  async step(step: Step): Promise<void> {
+    for (const [name, { client }] of this.nodes) this.#marks.set(name, { responses: client.log.length });
+    for (const stream of this.scripted.values()) stream.mark();
+    this.#script(step);
+    for (const order of this.#orders()) await this.#follow(step.at, order);
+    this.stepEnded = performance.now();
+  }
+
+  /** Keeps what every node holds, to be compared with later. */
+  remember(at: string): void {
+    const types = Object.values(TYPE_URLS);
+    for (const [name, node] of this.nodes) this.#snapshots.set(`${at} ${name}`, node.snapshot(types));
+  }
+
+  remembered(at: string, node: string, typeUrl: string, resource: string): Uint8Array | undefined {
+    return this.#snapshots.get(`${at} ${node}`)?.get(typeUrl)?.get(resource);
+  }
+
+  /** Responses that a node was sent since the current step began, or since the start. */
+  responsesSince(name: string, since: 'step' | 'start'): RunningNode['client']['log'] {
+    const mark = (since === 'step' ? this.#marks : this.#marksAtStart).get(name);
+    return this.node(name).client.log.slice(mark?.responses ?? 0);
+  }
+
+  /** A raw stream of a node, which is opened by the first who asks for it. */
+  stream(name: string, variant: 'sotw' | 'delta'): ScriptedStream {
+    const key = `${name} ${variant}`;
+    const known = this.scripted.get(key);
+    if (known !== undefined) return known;
+    const stream = new ScriptedStream(this.istiod.addresses.grpc, variant, this.node(name).json);
+    this.scripted.set(key, stream);
+    return stream;
+  }
+
+  async stop(): Promise<void> {
+    for (const stream of this.scripted.values()) stream.close();
+    await Promise.all([...this.nodes.values()].map((node) => node.stop()));
+    await this.#istiod?.stop();
+    await Promise.all(this.#backends.map((backend) => backend.stop()));
+    this.dir[Symbol.dispose]();
+  }
+
+  #script({ script }: Step): void {
+    const env = { PATH: process.env['PATH'] ?? '', W: this.dir.path };
+    execFileSync('sh', [this.dir.at(script)], { env, stdio: ['ignore', 'ignore', 'inherit'], timeout: 60_000 });
+  }
+
+  #orders(): readonly string[] {
+    const file = this.dir.at('.harness');
+    if (!existsSync(file)) return [];
+    const orders = readFileSync(file, 'utf8').split('\n');
+    rmSync(file);
+    return orders.map((order) => order.trim()).filter((order) => order !== '');
+  }
+
+  async #follow(at: string, order: string): Promise<void> {
+    const [verb, argument = ''] = order.split(/\s+/);
+    if (verb === 'restart-control-plane') await this.istiod.restart();
+    else if (verb === 'stop-control-plane') await this.istiod.stop();
+    else if (verb === 'start-control-plane') await this.istiod.start();
+    else if (verb === 'start-node') {
+      const about = this.scenario.nodes[argument];
+      if (about === undefined) throw new Error(`${order}: there is no such node`);
+      await this.#startNode(argument, about);
+    } else this.unfollowed.push({ at, order });
+  }
+
+  async #startNode(name: string, about: ScenarioNode): Promise<void> {
+    const address = this.istiod.addresses.grpc;
+    const node = new RunningNode(about, address);
+    this.nodes.set(name, node);
+    await node.start(name, address, this.dir);
+  }
+}
