@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { formatDiagnostic } from '../base/diagnostic.ts';
 import { ConfigStore } from '../config/store.ts';
@@ -40,9 +40,15 @@ export async function check(directory: string, env: Environment, out: Writable):
   });
   const stop = new AbortController();
   const whole = resolve(directory);
+  // Below the working directory, paths in findings are such as an editor opens from here.
+  const below = relative('', whole);
+  const tree =
+    below === '' || below.startsWith('..')
+      ? { base: dirname(whole), root: basename(whole) }
+      : { base: resolve(''), root: below };
   const source = isRoot
     ? configSources({ root: directory, strict, settleMs: 0, log: QUIET })[0]
-    : fileSource({ base: dirname(whole), root: basename(whole), strict, log: QUIET });
+    : fileSource({ ...tree, strict, log: QUIET });
   if (source !== undefined) await source.start(store.source(source.name), stop.signal);
   stop.abort();
   const mesh = isRoot ? join(directory, 'etc/istio/mesh.yaml') : '';

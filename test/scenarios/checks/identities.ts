@@ -61,10 +61,13 @@ function matches(matcher: JsonObject, value: string): boolean {
 
 /** Which callers' certificates a server takes. */
 export const inboundTls: Look = (check, world) => {
-  const matchers = collected(inbound(check, world), (one) => one['matchTypedSubjectAltNames'] !== undefined);
-  const prefixes = matchers
-    .flatMap((one) => objects(one['matchTypedSubjectAltNames']))
-    .map((one) => text(object(one['matcher'])['prefix']));
+  const conditions = collected(inbound(check, world), (one) => one['defaultValidationContext'] !== undefined)
+    .map((one) => object(one['defaultValidationContext']))
+    .flatMap((one) => [
+      ...objects(one['matchSubjectAltNames']),
+      ...objects(one['matchTypedSubjectAltNames']).map((typed) => object(typed['matcher'])),
+    ]);
+  const prefixes = conditions.map(({ prefix }) => text(prefix));
   const absent = texts(check.assert['san_prefixes']).find((prefix) => !prefixes.includes(prefix));
   return absent === undefined ? undefined : `${absent} is not among ${[...new Set(prefixes)].join(', ') || 'none'}`;
 };
