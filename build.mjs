@@ -47,7 +47,9 @@ writeFileSync(
     execArgvExtension: 'none',
   }),
 );
-execFileSync(process.execPath, ['--experimental-sea-config', 'dist/sea.json'], { stdio: ['ignore', 'ignore', 'inherit'] });
+execFileSync(process.execPath, ['--experimental-sea-config', 'dist/sea.json'], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
 await inject(binary, 'NODE_SEA_BLOB', readFileSync('dist/istiod.blob'), {
   sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2',
 });
