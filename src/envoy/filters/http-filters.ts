@@ -10,7 +10,7 @@ type DnsCacheConfig = envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheC
 
 /** What the list of HTTP filters depends on. */
 export interface HttpFiltersInput {
-  readonly direction: 'inbound' | 'outbound';
+  readonly direction: 'inbound' | 'outbound' | 'gateway';
   /** The Envoy has Istio's own filters. */
   readonly istioExtensions: boolean;
   /** What the operator of the control plane has switched. */
@@ -47,7 +47,7 @@ const peerMetadata: HttpFilterOf = ({ direction, istioExtensions, switches, mesh
 };
 
 const authorization: HttpFilterOf = ({ direction, authorization: policies }) =>
-  direction === 'inbound' && policies !== undefined ? httpRbacFilters(policies) : [];
+  direction !== 'outbound' && policies !== undefined ? httpRbacFilters(policies) : [];
 
 const GRPC_WEB: HttpFilter = {
   name: 'envoy.filters.http.grpc_web',
@@ -87,7 +87,7 @@ const STATEFUL_SESSION: HttpFilter = {
   typedConfig: packed('envoy.extensions.filters.http.stateful_session.v3.StatefulSession', {}),
 };
 const statefulSession: HttpFilterOf = ({ direction, switches }) =>
-  direction === 'outbound' && switches.persistentSessions ? [STATEFUL_SESSION] : [];
+  direction !== 'inbound' && switches.persistentSessions ? [STATEFUL_SESSION] : [];
 
 const forwardProxy: HttpFilterOf = ({ dnsCaches }) => dnsCaches.map(httpForwardProxy);
 

@@ -23,12 +23,14 @@ function suffixCovers(domain: string, pattern: string): boolean {
 
 /**
  * The principals with one of the mesh's trust domains in each of the others too: `td1/ns/a/sa/b` becomes itself and
- * `td2/ns/a/sa/b`. Those of a foreign domain, of any domain (`*`) and malformed ones stay as they are.
+ * `td2/ns/a/sa/b`; so does what ends with `*` behind a domain. Those of a foreign domain, of any domain (`*`) and malformed ones stay as they are.
  */
 export function principalsOfTrustDomains(principals: readonly string[], domains: TrustDomains): readonly string[] {
   return principals.flatMap((principal) => {
     const [pattern = '', ...identity] = principal.split('/');
-    if (identity.length + 1 !== SPIFFE_PARTS || pattern === '*') return [principal];
+    // istiod leaves shorter ones alone, so that `cluster.local/ns/shop/*` means nobody in a mesh of another name.
+    const isWhole = identity.length + 1 === SPIFFE_PARTS || (identity.length > 0 && principal.endsWith('*'));
+    if (!isWhole || pattern === '*') return [principal];
     if (pattern !== LOCAL && !domains.some((domain) => covers(pattern, domain) || covers(domain, pattern)))
       return [principal];
     const inDomains = domains.map((domain) =>
