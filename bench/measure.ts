@@ -1,0 +1,150 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ChangeKind, type LoadFigures, loadFigures } from './probe.ts';
+import { type OurServer, removeAddedServices, type Server, startFloor, startOurs } from './servers.ts';
+
+/** A figure of ours, and the floor's in the same run where it has one. */
+export interface Pair {
+  readonly ours: number;
+  readonly floor: number | undefined;
+}
+
+/** Figures by name, one for each run. */
+export type Measured = Map<string, Pair[]>;
+
+export interface Effort {
+  readonly runs: number;
+  readonly changes: number;
+  readonly sizes: readonly number[];
+  /** Edits over which the heap must stay flat; 0: not looked at. */
+  readonly edits: number;
+}
+
+export const EFFORTS: Readonly<Record<'quick' | 'full', Effort>> = {
+  quick: { runs: 1, changes: 8, sizes: [100, 1_000], edits: 0 },
+  full: { runs: 3, changes: 20, sizes: [100, 1_000, 10_000], edits: 1_000 },
+};
+
+const CLIENTS = 20;
+const MANY_CLIENTS = 100;
+/** The size at which every kind of change is made and many clients connect. */
+const USUAL = 1_000;
+
+/** Everything, in pairs: ours and the floor right after each other, run by run. */
+export async function measured(effort: Effort, say: (line: string) => void): Promise<Measured> {
+  const out: Measured = new Map();
+  const note = (name: string, ours: number, floor?: number) => {
+    out.set(name, [...(out.get(name) ?? []), { ours, floor }]);
+  };
+  for (const services of effort.sizes) {
+    const ours = await startOurs(services);
+    const floor = await startFloor(services);
+    try {
+      note(`start ${services}`, ours.startS, floor.startS);
+      for (let run = 1; run <= effort.runs; run++) {
+        say(`${services} services, run ${run} of ${effort.runs}`);
+        await noteChanges({ ours, floor, services, effort, note });
+      }
+      if (services === Math.max(...effort.sizes) && effort.edits > 0) {
+        say(`${services} services, ${effort.edits} edits`);
+        await noteHeap({ ours, services, edits: effort.edits, note });
+      }
+    } finally {
+      await Promise.all([ours.stop(), floor.stop()]);
+    }
+  }
+  for (let run = 1; run <= effort.runs; run++) {
+    say(`${MANY_CLIENTS} clients connect, run ${run} of ${effort.runs}`);
+    const [floor, ours] = [await connected(startFloor), await connected(startOurs)];
+    note('connect', ours.initial.seconds, floor.initial.seconds);
+    note('connect cpu', ours.initial.cpuS, floor.initial.cpuS);
+    note('connect rss', ours.initial.rssMB, floor.initial.rssMB);
+    note('connect resources', ours.initial.resources);
+    note('connect MB', ours.initial.MB);
+  }
+  return out;
+}
+
+type Note = (name: string, ours: number, floor?: number) => void;
+
+interface Servers {
+  readonly ours: OurServer;
+  readonly floor: Server;
+  readonly services: number;
+  readonly effort: Effort;
+  readonly note: Note;
+}
+
+function changed(server: Server, services: number, changes: number, kinds: readonly ChangeKind[], paceMs = 300) {
+  const { dir, format, address, pid } = server;
+  return loadFigures({ dir, format, address, pid, services, clients: CLIENTS, changes, kinds, paceMs });
+}
+
+async function noteChanges({ ours, floor, services, effort: { changes }, note }: Servers): Promise<void> {
+  const least = await changed(floor, services, changes, ['endpoint']);
+  removeAddedServices(ours);
+  const kinds: readonly ChangeKind[] = services === USUAL ? ['endpoint', 'route', 'service'] : ['endpoint'];
+  const found = await changed(ours, services, changes, kinds);
+  assertComplete(least);
+  assertComplete(found);
+  for (const kind of kinds) {
+    const [mine, its] = [found[kind], least.endpoint];
+    if (mine === undefined || its === undefined) continue;
+    note(`${kind} ${services}`, mine.allClientsMedianMs, its.allClientsMedianMs);
+    note(`${kind} ${services} worst`, mine.allClientsMaxMs, its.allClientsMaxMs);
+    note(`${kind} ${services} cpu`, mine.cpuSPerChange * 1000, its.cpuSPerChange * 1000);
+  }
+  note(`rss ${services}`, found.initial.rssMB, least.initial.rssMB);
+  if (services !== USUAL) return;
+  const [quickFloor, quickOurs] = [
+    await changed(floor, services, 5 * changes, ['endpoint'], 20),
+    await changed(ours, services, 5 * changes, ['endpoint'], 20),
+  ];
+  const [mine, its] = [quickOurs.endpoint, quickFloor.endpoint];
+  if (mine === undefined || its === undefined) return;
+  note('endpoint quick', mine.allClientsMedianMs, its.allClientsMedianMs);
+  note('endpoint quick cpu', mine.cpuSPerChange * 1000, its.cpuSPerChange * 1000);
+}
+
+/** @throws Error when a client never got a change: no time is right then */
+function assertComplete(figures: LoadFigures): void {
+  for (const kind of ['endpoint', 'route', 'service'] as const) {
+    const missed = figures[kind]?.missed ?? 0;
+    if (missed > 0) throw new Error(`${missed} times a client did not get a change (${kind})`);
+  }
+}
+
+interface HeapRun {
+  readonly ours: OurServer;
+  readonly services: number;
+  readonly edits: number;
+  readonly note: Note;
+}
+
+async function noteHeap({ ours, services, edits, note }: HeapRun): Promise<void> {
+  await changed(ours, services, 20, ['endpoint'], 20);
+  const before = await leastHeap(ours);
+  await changed(ours, services, edits, ['endpoint'], 20);
+  note(`heap ${services}`, before);
+  note(`heap ${services} growth`, (await leastHeap(ours)) - before);
+}
+
+/** The heap moves up and down with collections: the least of a while is what is in use. */
+async function leastHeap(ours: OurServer): Promise<number> {
+  const seen: number[] = [];
+  for (let i = 0; i < 20; i++) {
+    seen.push(await ours.heapMB());
+    await delay(100);
+  }
+  return Math.min(...seen);
+}
+
+async function connected(start: (services: number) => Promise<Server>): Promise<LoadFigures> {
+  const server = await start(USUAL);
+  try {
+    const { dir, format, address, pid } = server;
+    const clients = MANY_CLIENTS;
+    return await loadFigures({ dir, format, address, pid, services: USUAL, clients, changes: 0, kinds: ['endpoint'] });
+  } finally {
+    await server.stop();
+  }
+}
