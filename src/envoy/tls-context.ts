@@ -191,14 +191,15 @@ export function serverIdentity(
   files: ServerFiles,
   sockets: SecretSockets,
   clients: CertificateValidationContext | undefined,
+  agent: boolean = true,
 ): Pick<CommonTlsContext, 'tlsCertificateSdsSecretConfigs' | 'combinedValidationContext'> {
   const own = files.certificates.filter(({ certificate, privateKey }) => certificate !== '' && privateKey !== '');
-  const roots = files.roots ? fileRoots(files.roots, sockets) : agentSecret(ROOT_SECRET);
+  const roots = files.roots ? fileRoots(files.roots, sockets, agent) : agentSecret(ROOT_SECRET);
   return {
     tlsCertificateSdsSecretConfigs:
       own.length === 0
         ? [agentSecret(WORKLOAD_SECRET)]
-        : own.map(({ certificate, privateKey }) => fileCertificate(certificate, privateKey, sockets)),
+        : own.map(({ certificate, privateKey }) => fileCertificate(certificate, privateKey, sockets, agent)),
     ...(clients === undefined ? {} : validation(roots, clients)),
   };
 }

@@ -86,7 +86,7 @@ export function deriveClusters(graph: Graph, mesh: Mesh, outbound: Outbound): Sc
       });
     }
     const dns = key.endpoints && {
-      groups: outbound.endpoints.groups(entry, key.endpoints, false) ?? [],
+      groups: outbound.endpoints.groups(entry, key.endpoints) ?? [],
       lookupFamily,
       refreshRate: facet.dnsRefreshRate,
     };
@@ -107,7 +107,7 @@ export function deriveClusters(graph: Graph, mesh: Mesh, outbound: Outbound): Sc
       serviceAccounts: needsAccounts(service, policy?.tls !== undefined)
         ? mesh.serviceAccounts.get(namespacedHost(service.namespace, service.hostname))
         : [],
-      passesTls: false,
+      passesTls: entry.passesTls === true,
       mesh: facet,
       view,
     });

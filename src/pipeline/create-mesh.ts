@@ -5,6 +5,7 @@ import type { Config, ConfigKey } from '../config/config.ts';
 import type { Graph, Input } from '../derive/graph.ts';
 import { deriveConfiguration } from './configuration.ts';
 import { deriveDestinationRules } from './destination-rules.ts';
+import { deriveMergedGateways } from './gateways/merged-gateways.ts';
 import type { Mesh } from './mesh.ts';
 import type { MeshOptions } from './options.ts';
 import { deriveScopes } from './scopes.ts';
@@ -35,6 +36,7 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
     ...destinationRules,
     ...scopes,
     peerAuthentications,
+    mergedGateway: deriveMergedGateways(graph, { ...configuration, ...scopes }),
     options,
   };
 }

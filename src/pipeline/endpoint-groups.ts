@@ -40,7 +40,7 @@ export interface EndpointGroups {
   /** Whether all endpoints of a port accept mutual TLS; false when there are none. */
   allSpeakMtls(service: Service, port: number): boolean;
   /** Undefined when the service is gone. */
-  groups(entry: OutboundEntry, view: EndpointView, mtlsOnly: boolean): readonly EndpointGroup[] | undefined;
+  groups(entry: OutboundEntry, view: EndpointView): readonly EndpointGroup[] | undefined;
 }
 
 /** `dns`: they are a part of their cluster. */
@@ -157,7 +157,7 @@ export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
     });
   };
 
-  const groups: EndpointGroups['groups'] = (entry, view, mtlsOnly) => {
+  const groups: EndpointGroups['groups'] = (entry, view) => {
     const service = mesh.serviceById.get(entry.serviceId);
     if (service === undefined) return undefined;
     const { rule, subset, port } = entry;
@@ -175,7 +175,7 @@ export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
       unhealthy: service.trafficDistribution !== undefined || minHealth <= 0,
       gateways: gatewaysOf(dns),
       dualStack: mesh.options.dualStack,
-      mtlsOnly,
+      mtlsOnly: entry.passesTls === true,
       localityPolicy: policy,
       outlierDetection,
     });

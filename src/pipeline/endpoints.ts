@@ -34,7 +34,7 @@ export function deriveEndpoints(graph: Graph, outbound: Outbound): ScopedResourc
   const assignment: Derived<AssignmentKey, EncodedResource> = graph.derived(
     'loadAssignment',
     ({ entry, view }) => {
-      const groups = endpoints.groups(entry, view, false) ?? [];
+      const groups = endpoints.groups(entry, view) ?? [];
       return encodedResource(LOAD_ASSIGNMENT, entry.name, loadAssignment(entry.name, groups));
     },
     { equals: sameVersion },

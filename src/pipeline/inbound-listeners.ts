@@ -1,11 +1,8 @@
-import type { AuthorizationPolicy } from '#generated/config/specs.ts';
-import { deepEqual, sameItems } from '../base/equal.ts';
+import { deepEqual } from '../base/equal.ts';
 import { canonicalJson, Interner } from '../base/intern.ts';
-import { compareStrings } from '../base/order.ts';
 import { ObjectNumbers, WeakInterner } from '../base/weak-intern.ts';
-import type { Config, ConfigKey } from '../config/config.ts';
+import type { ConfigKey } from '../config/config.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
-import type { TrustDomains } from '../envoy/filters/trust-domains.ts';
 import { listenerName, wildcards } from '../envoy/listeners/addresses.ts';
 import {
   boundInboundListener,
@@ -23,22 +20,19 @@ import type { InboundTls } from '../envoy/listeners/inbound-tls.ts';
 import type { ListenerSwitches } from '../envoy/listeners/switches.ts';
 import { configPath } from '../envoy/names.ts';
 import { type PeerPolicy, peerPolicy } from '../model/authentication.ts';
-import { appliesToSidecar, authorizationPolicies } from '../model/authorization.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
+import type { Authorization } from './authorization.ts';
 import type { ListenerSource } from './capture-listeners.ts';
 import { encodedResource, sameVersion } from './encoded-resource.ts';
 import type { ListenerFacets } from './listener-facets.ts';
-import { type HttpView, type ListenerViews, metadataFlag, metadataText, type TcpView } from './listener-views.ts';
+import { type HttpView, type ListenerViews, metadataFlag, type TcpView, type TlsView } from './listener-views.ts';
 import { type Mesh, ONE } from './mesh.ts';
 import { LISTENER } from './outbound-listeners.ts';
 
 /** What of a proxy counts for connections to its workload. Interned. */
 interface InboundView {
-  /** The proxy can have a certificate. */
-  readonly certificate: boolean;
-  readonly serverFiles: InboundTls['serverFiles'];
-  readonly sockets: InboundTls['sockets'];
+  readonly tls: TlsView;
   readonly exactBalance: boolean;
 }
 
@@ -58,12 +52,6 @@ interface InboundKey {
 /** What MeshConfig says of connections to workloads, as one value. */
 interface InboundFacets extends Pick<InboundSettings, 'statPattern' | 'retry'> {
   readonly tls: Pick<InboundTls, 'meshMtls' | 'defaults' | 'trustDomains'>;
-  /** The mesh's own and its aliases. */
-  readonly trustDomains: TrustDomains;
-}
-
-function byAge(a: Config, b: Config): number {
-  return a.creationTime - b.creationTime || compareStrings(a.name, b.name) || compareStrings(a.namespace, b.namespace);
 }
 
 /** Listeners for all that calls workloads. */
@@ -72,6 +60,7 @@ export function deriveInboundListeners(
   mesh: Mesh,
   views: ListenerViews,
   facets: ListenerFacets,
+  authorization: Authorization,
   switches: ListenerSwitches,
 ): ListenerSource {
   const inboundViews = new Interner<InboundView>();
@@ -81,15 +70,14 @@ export function deriveInboundListeners(
   const inboundFacets: Derived<'', InboundFacets> = graph.derived(
     'inboundFacets',
     () => {
-      const trustDomains = [mesh.trustDomain(), ...(mesh.facet('trustDomainAliases') ?? [])];
       const trusted = [
-        ...trustDomains,
+        mesh.trustDomain(),
+        ...(mesh.facet('trustDomainAliases') ?? []),
         ...(mesh.facet('caCertificates') ?? []).flatMap((certificate) => certificate.trustDomains ?? []),
       ];
       return {
         statPattern: mesh.facet('inboundClusterStatName') ?? '',
         retry: mesh.facet('defaultInboundHttpRetryPolicy'),
-        trustDomains,
         tls: {
           meshMtls: mesh.facet('meshMTLS'),
           defaults: mesh.facet('tlsDefaults'),
@@ -109,21 +97,6 @@ export function deriveInboundListeners(
         labels,
       }),
     { equals: deepEqual },
-  );
-  /** Of a namespace, oldest first. */
-  const policiesOf: Derived<string, readonly Config<AuthorizationPolicy>[]> = graph.derived(
-    'authorizationPolicies',
-    (namespace) => [...mesh.ofKindIn<AuthorizationPolicy>('AuthorizationPolicy', namespace)].sort(byAge),
-    { equals: sameItems },
-  );
-  const policyKeys: Derived<ProxyScope, readonly ConfigKey[]> = graph.derived(
-    'authorizationOf',
-    ({ namespace, labels }) =>
-      [...new Set([mesh.rootNamespace(), namespace])]
-        .flatMap((from) => policiesOf.get(from))
-        .filter((policy) => appliesToSidecar(policy, labels))
-        .map(({ key }) => key),
-    { equals: sameItems },
   );
 
   const portsInput = (scope: ProxyScope): InboundPortsInput => {
@@ -163,28 +136,18 @@ export function deriveInboundListeners(
 
   const viewOf = (scope: ProxyScope): InboundView =>
     inboundViews.intern({
-      certificate: scope.capabilities.sds,
-      serverFiles: {
-        certificate: metadataText(scope, 'TLS_SERVER_CERT_CHAIN'),
-        privateKey: metadataText(scope, 'TLS_SERVER_KEY'),
-        roots: metadataText(scope, 'TLS_SERVER_ROOT_CERT'),
-      },
-      sockets: {
-        credential: metadataText(scope, 'credential') === 'true',
-        files: metadataText(scope, 'file-credential') === 'true',
-      },
+      tls: views.tls(scope),
       exactBalance: metadataFlag(scope, 'INBOUND_LISTENER_EXACT_BALANCE'),
     });
 
   const settingsOf = ({ policies, view, tcp, http }: InboundKey): InboundSettings => {
-    const { statPattern, retry, trustDomains, tls } = inboundFacets.get(ONE);
-    const { serverFiles, sockets } = view;
+    const { statPattern, retry, tls } = inboundFacets.get(ONE);
+    const { certificate, serverFiles, sockets } = view.tls;
     const peerExchange = http.istioExtensions && switches.metadataExchange;
-    const found = policies.flatMap((key) => mesh.config<AuthorizationPolicy>(key) ?? []);
     return {
       http: facets.httpSettings(tcp, http),
-      authorization: { policies: authorizationPolicies(found), trustDomains },
-      tls: view.certificate ? { ...tls, serverFiles, sockets, peerExchange } : undefined,
+      authorization: authorization.input(policies),
+      tls: certificate ? { ...tls, serverFiles, sockets, peerExchange } : undefined,
       statPattern,
       retry,
       detectionTimeout: facets.detectionTimeout(),
@@ -222,7 +185,7 @@ export function deriveInboundListeners(
       if (ports === undefined) return undefined;
       const { ipFamilies: families, interceptionMode } = scope;
       const [view, tcp, http] = [viewOf(scope), views.tcp.get(scope), views.http.get(scope)];
-      const policies = policyKeys.get(scope);
+      const policies = authorization.policiesOf.get(scope);
       const parts = { name, ports, policies, families, interceptionMode };
       const id = `${canonicalJson(parts)}~${numbers.of(view)}~${numbers.of(tcp)}~${numbers.of(http)}`;
       return listeners.get(keys.intern(id, () => ({ ...parts, view, tcp, http })));

@@ -10,6 +10,7 @@ import type { PortLimits } from '../envoy/listeners/bindable.ts';
 import type { AddressView } from '../envoy/listeners/service-address.ts';
 import type { ListenerSwitches } from '../envoy/listeners/switches.ts';
 import { BLACK_HOLE_CLUSTER, clusterName, PASSTHROUGH_CLUSTER } from '../envoy/names.ts';
+import type { SecretSockets } from '../envoy/tls-context.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { Mesh } from './mesh.ts';
 
@@ -35,9 +36,19 @@ export interface HttpView {
   readonly anyHost?: { readonly agentDns?: string };
 }
 
+/** What counts where TLS ends. */
+export interface TlsView {
+  /** The proxy can have a certificate of its workload. */
+  readonly certificate: boolean;
+  /** In files that the node's metadata name; empty texts: from its agent. */
+  readonly serverFiles: { readonly certificate: string; readonly privateKey: string; readonly roots: string };
+  readonly sockets: SecretSockets;
+}
+
 export interface ListenerViews {
   readonly tcp: Derived<ProxyScope, TcpView>;
   readonly http: Derived<ProxyScope, HttpView>;
+  tls(scope: ProxyScope): TlsView;
   addressView(scope: ProxyScope): AddressView;
   portLimits(scope: ProxyScope): PortLimits;
   /** MeshConfig `proxyListenPort` and `proxyInboundListenPort`. */
@@ -121,7 +132,7 @@ export function deriveListenerViews(graph: Graph, mesh: Mesh, switches: Listener
   const http = graph.derived<ProxyScope, HttpView>('httpView', (scope) => {
     const proxy = ownProxyConfig(scope);
     const agentDns = metadataFlag(scope, 'DNS_CAPTURE') ? metadataText(scope, 'DNS_PROXY_ADDR') : undefined;
-    const anyHost = outboundPolicy(scope).mode === 'ALLOW_ANY_DYNAMIC_DNS';
+    const anyHost = scope.type === 'sidecar' && outboundPolicy(scope).mode === 'ALLOW_ANY_DYNAMIC_DNS';
     return httpViews.intern({
       istioExtensions: scope.capabilities.istioExtensions,
       http10: switches.http10 || metadataText(scope, 'HTTP10') === '1',
@@ -133,6 +144,18 @@ export function deriveListenerViews(graph: Graph, mesh: Mesh, switches: Listener
   return {
     tcp,
     http,
+    tls: (scope) => ({
+      certificate: scope.capabilities.sds,
+      serverFiles: {
+        certificate: metadataText(scope, 'TLS_SERVER_CERT_CHAIN'),
+        privateKey: metadataText(scope, 'TLS_SERVER_KEY'),
+        roots: metadataText(scope, 'TLS_SERVER_ROOT_CERT'),
+      },
+      sockets: {
+        credential: metadataText(scope, 'credential') === 'true',
+        files: metadataText(scope, 'file-credential') === 'true',
+      },
+    }),
     virtualPorts,
     addressView: (scope) => ({
       ipv4: scope.ipFamilies !== 'IPv6',

@@ -1,8 +1,10 @@
 import type { Graph } from '../derive/graph.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
+import { deriveAuthorization } from './authorization.ts';
 import { deriveCaptureListeners } from './capture-listeners.ts';
 import { sameVersion } from './encoded-resource.ts';
+import { deriveGatewayListeners } from './gateways/listeners.ts';
 import { deriveInboundListeners } from './inbound-listeners.ts';
 import { deriveListenerFacets } from './listener-facets.ts';
 import { deriveListenerViews } from './listener-views.ts';
@@ -13,16 +15,17 @@ import { deriveOutboundListeners } from './outbound-listeners.ts';
 import type { ScopedResources } from './resource-types.ts';
 import { unionCollection } from './union-collection.ts';
 
-/** Listeners of every sidecar. Of two that want one name, that for a service which the workload calls stays. */
+/** Listeners of every sidecar and gateway. Of two of a sidecar that want one name, that for a service which the workload calls stays. */
 export function deriveListeners(graph: Graph, mesh: Mesh, outbound: Outbound): ScopedResources {
   const switches = mesh.options.listeners;
   const views = deriveListenerViews(graph, mesh, switches);
   const facets = deriveListenerFacets(graph, mesh, switches);
   const plans = deriveOutboundListenerPlan(graph, mesh, views, switches);
   const toServices = deriveOutboundListeners(graph, mesh, outbound, plans, views, facets);
+  const authorization = deriveAuthorization(graph, mesh);
   const sources = [
     deriveCaptureListeners(graph, mesh, toServices, views, facets),
-    deriveInboundListeners(graph, mesh, views, facets, switches),
+    deriveInboundListeners(graph, mesh, views, facets, authorization, switches),
   ];
   const own = graph.collection<ProxyScope, string, EncodedResource>('ownListeners', {
     items: (scope) => {
@@ -38,9 +41,11 @@ export function deriveListeners(graph: Graph, mesh: Mesh, outbound: Outbound): S
     },
     equals: sameVersion,
   });
+  const gateways = deriveGatewayListeners(graph, mesh, { outbound, views, facets, authorization });
   return unionCollection<ProxyScope, EncodedResource>(
     'listeners',
     (scope) => {
+      if (scope.type === 'router') return [gateways.get(scope)];
       if (scope.type !== 'sidecar' || scope.capabilities.grpc) return [];
       return [...toServices.sets.map(({ listeners, keyOf }) => listeners.get(keyOf.get(scope))), own.get(scope)];
     },

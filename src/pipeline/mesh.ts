@@ -4,6 +4,7 @@ import type { Config, ConfigKey } from '../config/config.ts';
 import type { Derived, Input } from '../derive/graph.ts';
 import type { ConsolidatedDestinationRule } from '../model/destination-rule.ts';
 import type { Endpoint } from '../model/endpoint.ts';
+import type { MergedGateway } from '../model/merged-gateway.ts';
 import type { Proxy } from '../model/proxy.ts';
 import type { ProxyScope, SidecarScope, VirtualServiceHead } from '../model/scope.ts';
 import type { Service, ServiceTarget } from '../model/service.ts';
@@ -64,4 +65,6 @@ export interface Mesh extends Configuration {
   readonly sidecarScope: Derived<Pick<ProxyScope, 'namespace' | 'sidecar'>, SidecarScope>;
   /** Key: `ProxyScope`. What the proxy's own workload serves. */
   readonly targets: Derived<ProxyScope, readonly ServiceTarget[]>;
+  /** Key: `ProxyScope`. The Gateways of a router as one; undefined for other proxies. */
+  readonly mergedGateway: Derived<ProxyScope, MergedGateway | undefined>;
 }

@@ -92,11 +92,6 @@ export function deriveOutboundListeners(
   const listenerKeys = new WeakInterner<ListenerKey>();
   const setKeys = new WeakInterner<SetKey>();
 
-  /** Key `namespace|sidecar|host`: the service that a proxy knows by the host. */
-  const knownServices = graph.derived<string, Service | undefined>('listenerDestination', (key) => {
-    const [namespace = '', sidecar = '', host = ''] = key.split('|');
-    return mesh.sidecarScope.get({ namespace, sidecar }).servicesByHostname.get(host);
-  });
   const ruleOf = (routes: RouteScope, service: Service | undefined): DestinationRule | undefined =>
     service && mesh.destinationRule(routes, service, 'outbound')?.rule.spec;
 
@@ -115,7 +110,7 @@ export function deriveOutboundListeners(
     const route = virtualService?.spec[to.block]?.[to.index]?.route ?? [];
     const [first] = route;
     if (virtualService === undefined || first === undefined) return [];
-    const serviceOf = (host: string) => knownServices.get(`${routes.namespace}|${routes.sidecar}|${host}`);
+    const serviceOf = (host: string) => outbound.knownService(routes, host);
     const rule = ruleOf(routes, serviceOf(first.destination.host));
     return [{ ...common, tcp: routeDestination({ route, virtualService, port, serviceOf, rule, statPattern }) }];
   };

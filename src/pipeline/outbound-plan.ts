@@ -9,7 +9,7 @@ import type { Derived, Graph } from '../derive/graph.ts';
 import { namesItsHost } from '../envoy/clusters/dynamic-dns.ts';
 import { type Discovery, discoveryOf } from '../envoy/clusters/outbound.ts';
 import type { ClusterView } from '../envoy/clusters/view.ts';
-import { clusterName } from '../envoy/names.ts';
+import { clusterName, sniClusterName } from '../envoy/names.ts';
 import type { ConsolidatedDestinationRule } from '../model/destination-rule.ts';
 import type { Service, ServicePort } from '../model/service.ts';
 import { portTrafficPolicy, subsetTrafficPolicy } from '../model/traffic-policy.ts';
@@ -27,6 +27,8 @@ export interface OutboundEntry {
   readonly subset: string;
   readonly rule: ConsolidatedDestinationRule | undefined;
   readonly discovery: Discovery | 'DYNAMIC_DNS';
+  /** Mutual TLS is passed on through it unopened. */
+  readonly passesTls?: true;
 }
 
 /** All clusters to services, by name. Interned: namespaces that see the same have the same plan. */
@@ -87,23 +89,27 @@ export function deriveOutboundPlan(graph: Graph, mesh: Mesh): OutboundPlans {
     return (host) => exact.has(host) || wildcards.some((wildcard) => hostsOverlap(wildcard, host));
   });
 
-  const planned = graph.derived<PlanKey, OutboundPlan>('outboundPlan', ({ list, namespace, labels, type }) => {
+  const planned = graph.derived<PlanKey, OutboundPlan>('outboundPlan', (key) => {
+    const { list, namespace, labels, type, passesTls } = key;
     const ruled = hasRule.get(ONE);
     const found = new Map<string, OutboundEntry>();
     for (const service of list.services) {
       const rule = ruled(service.hostname)
         ? mesh.destinationRule({ namespace, labels }, service, 'outbound')
         : undefined;
-      for (const entry of entries.of(service, rule, type)) if (!found.has(entry.name)) found.set(entry.name, entry);
+      const passing = passesTls ? entries.passing(service, rule, type) : [];
+      for (const entry of [...entries.of(service, rule, type), ...passing]) {
+        if (!found.has(entry.name)) found.set(entry.name, entry);
+      }
     }
     return plans.intern(numbers.ofAll([...found.values()]), () => ({ entries: found }));
   });
   const of = graph.derived<OutboundScope, OutboundPlan>('outboundPlanOf', (scope) => {
     const list = services.get(scope);
     const namespace = ruleNamespaces.get(ONE).has(scope.namespace) ? scope.namespace : ANY_NAMESPACE;
-    const { labels, view } = scope;
-    const id = `${serviceNumbers.of(list)}~${namespace}~${canonicalJson(labels)}~${view.type}`;
-    return planned.get(keys.intern(id, () => ({ list, namespace, labels, type: view.type })));
+    const { labels, view, passesTls = false } = scope;
+    const id = `${serviceNumbers.of(list)}~${namespace}~${canonicalJson(labels)}~${view.type}~${passesTls}`;
+    return planned.get(keys.intern(id, () => ({ list, namespace, labels, type: view.type, passesTls })));
   });
   return { of, numbers, hasRule };
 }
@@ -118,6 +124,7 @@ interface PlanKey {
   readonly namespace: string;
   readonly labels: Labels;
   readonly type: ClusterView['type'];
+  readonly passesTls: boolean;
 }
 
 /** Stands for all namespaces that no rule is meant for: it is no namespace's name. */
@@ -139,16 +146,37 @@ class Entries {
   readonly #interned = new WeakInterner<OutboundEntry>();
   readonly #rules = new ObjectNumbers();
   readonly #known = new WeakMap<Service, EntriesByRule>();
+  readonly #passing = new WeakMap<OutboundEntry, OutboundEntry>();
 
   of(
     service: Service,
     rule: ConsolidatedDestinationRule | undefined,
     type: ClusterView['type'],
   ): readonly OutboundEntry[] {
+    if (service.resolution === 'Alias') return [];
     const same = rule && this.#content(rule);
     const byRule = cached(this.#known, service, (): EntriesByRule => new WeakMap());
     const byType = cached(byRule, same ?? NO_RULE, (): EntriesByType => new Map());
     return cached(byType, type, () => this.#make(service, same, type));
+  }
+
+  /** The same for what a gateway passes on unopened: to services of the mesh alone, even by their other names. */
+  passing(
+    service: Service,
+    rule: ConsolidatedDestinationRule | undefined,
+    type: ClusterView['type'],
+  ): readonly OutboundEntry[] {
+    if (service.meshExternal || isDynamic(service)) return [];
+    const opened =
+      service.resolution === 'Alias'
+        ? this.#make(service, rule && this.#content(rule), type)
+        : this.of(service, rule, type);
+    return opened.map((entry) =>
+      cached(this.#passing, entry, () => {
+        const name = sniClusterName(entry.port.port, entry.subset, service.hostname);
+        return { ...entry, name, passesTls: true };
+      }),
+    );
   }
 
   /** A rule comes from several indexes, in each as another object. */
@@ -191,7 +219,7 @@ function isDynamic({ hostname, resolution }: Service): boolean {
 }
 
 function isCluster(service: Service, { protocol }: ServicePort): boolean {
-  if (service.resolution === 'Alias' || protocol === 'UDP') return false;
+  if (protocol === 'UDP') return false;
   return !isDynamic(service) || namesItsHost(protocol);
 }
 

@@ -20,6 +20,8 @@ export interface OutboundScope {
   readonly labels: Labels;
   readonly view: ClusterView;
   readonly lookupFamily: DnsLookupFamily;
+  /** A gateway that passes mutual TLS of the mesh on by its SNI has clusters of its own for that. */
+  readonly passesTls?: true;
 }
 
 /** Undefined for a proxy that sends nothing by such clusters. */
@@ -63,7 +65,8 @@ export function deriveOutboundScope(graph: Graph, mesh: Mesh): Derived<ProxyScop
         : {}),
     });
     const lookupFamily = dnsLookupFamily(ipFamilies, mesh.options.dualStack);
-    return scopes.intern({ namespace, sidecar, labels, view, lookupFamily });
+    const passesTls = mesh.mergedGateway.get(scope)?.autoPassthrough === true;
+    return scopes.intern({ namespace, sidecar, labels, view, lookupFamily, ...(passesTls && { passesTls }) });
   });
 }
 

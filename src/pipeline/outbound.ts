@@ -2,6 +2,7 @@ import type { Hostname } from '../base/host.ts';
 import type { ObjectNumbers } from '../base/weak-intern.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import type { ProxyScope } from '../model/scope.ts';
+import type { Service } from '../model/service.ts';
 import { deriveEndpointGroups, type EndpointGroups } from './endpoint-groups.ts';
 import type { Mesh } from './mesh.ts';
 import { deriveOutboundPlan, type OutboundPlan } from './outbound-plan.ts';
@@ -16,15 +17,23 @@ export interface Outbound {
   /** Whether any DestinationRule is about a host. */
   readonly hasRule: Derived<'', (host: Hostname) => boolean>;
   readonly endpoints: EndpointGroups;
+  /** The service that a proxy knows by a host. */
+  knownService(scope: Pick<ProxyScope, 'namespace' | 'sidecar'>, host: Hostname): Service | undefined;
 }
 
 export function deriveOutbound(graph: Graph, mesh: Mesh): Outbound {
   const plans = deriveOutboundPlan(graph, mesh);
+  /** Key `namespace|sidecar|host`. */
+  const knownServices = graph.derived<string, Service | undefined>('knownService', (key) => {
+    const [namespace = '', sidecar = '', host = ''] = key.split('|');
+    return mesh.sidecarScope.get({ namespace, sidecar }).servicesByHostname.get(host);
+  });
   return {
     scopeOf: deriveOutboundScope(graph, mesh),
     planOf: plans.of,
     entryNumbers: plans.numbers,
     hasRule: plans.hasRule,
     endpoints: deriveEndpointGroups(graph, mesh),
+    knownService: ({ namespace, sidecar }, host) => knownServices.get(`${namespace}|${sidecar}|${host}`),
   };
 }

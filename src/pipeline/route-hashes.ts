@@ -28,9 +28,12 @@ export function deriveHashedHosts(graph: Graph, mesh: Mesh): HashedHosts {
   );
 }
 
+/** What of a proxy decides which rules apply to what it sends. Interned. */
+export type HashClient = Pick<RouteView, 'namespace' | 'sidecar' | 'labels'>;
+
 /** Few rules have a hash, so that most services are not looked up at all, and most changes to rules touch no route. */
-export function deriveHashRules(graph: Graph, mesh: Mesh, hashedHosts: HashedHosts): Derived<RouteView, HashRules> {
-  return graph.derived<RouteView, HashRules>(
+export function deriveHashRules(graph: Graph, mesh: Mesh, hashedHosts: HashedHosts): Derived<HashClient, HashRules> {
+  return graph.derived<HashClient, HashRules>(
     'routeHashRules',
     (view) => {
       const hosts = hashedHosts.get(ONE);

@@ -16,7 +16,7 @@ import {
 import type { VirtualServiceHead } from '../model/scope.ts';
 import type { Service } from '../model/service.ts';
 import { MESH_GATEWAY } from '../model/virtual-service.ts';
-import type { HashRules } from './route-hashes.ts';
+import type { HashClient, HashRules } from './route-hashes.ts';
 import type { RouteHead, RouteHeads } from './route-heads.ts';
 import type { PlanKey, RouteInputs } from './route-inputs.ts';
 import type { RouteView } from './route-view.ts';
@@ -35,7 +35,7 @@ export interface PlanEntry {
 export interface RoutePlanSources {
   readonly inputs: RouteInputs;
   readonly heads: RouteHeads;
-  readonly hashRules: Derived<RouteView, HashRules>;
+  readonly hashRules: Derived<HashClient, HashRules>;
   /** Whether listeners have the filter that keeps a client with one endpoint. */
   readonly persistentSessions: boolean;
 }
@@ -179,7 +179,7 @@ function hostKey(
   if (virtualService !== undefined) {
     const routes = routesOf(virtualService);
     const about = `${includeRequestAttemptCount}|${port}|${routes}`;
-    return names.key(domains, about, () => virtualHostKey({ ...common, to: { routes } }));
+    return names.key(domains, about, () => virtualHostKey({ ...common, to: { routes: [routes] } }));
   }
   const hostname = service?.hostname ?? '';
   const rule = context.hashes.get(service?.service.hostname ?? '');

@@ -1,10 +1,10 @@
-import { contentVersion } from '../base/hash.ts';
 import type { Graph } from '../derive/graph.ts';
-import { outboundRouteConfiguration } from '../envoy/routes/configuration.ts';
-import { encodeMessage } from '../proto/message.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
+import { ComposedConfiguration } from './composed-configuration.ts';
 import { sameVersion } from './encoded-resource.ts';
+import { deriveGatewayRoutes } from './gateways/routes.ts';
 import type { Mesh } from './mesh.ts';
+import type { Outbound } from './outbound.ts';
 import type { ScopedResources } from './resource-types.ts';
 import { deriveHashedHosts, deriveHashRules } from './route-hashes.ts';
 import { deriveRouteHeads } from './route-heads.ts';
@@ -12,27 +12,27 @@ import { deriveRouteInputs, planKey } from './route-inputs.ts';
 import { deriveRoutePlans, type PlanEntry } from './route-plans.ts';
 import { deriveRouteView, type RouteView } from './route-view.ts';
 import { unionCollection } from './union-collection.ts';
-import { deriveVirtualHosts, type EncodedPart, forAnyHost, virtualHostKey } from './virtual-hosts.ts';
-
-const CONFIGURATION = 'envoy.config.route.v3.RouteConfiguration';
+import { deriveVirtualHosts, forAnyHost, virtualHostKey } from './virtual-hosts.ts';
 
 /**
- * Route configurations of sidecars. Three steps, so that a change costs what it changes: plans hold the virtual hosts of a
+ * Route configurations of sidecars and gateways. Three steps, so that a change costs what it changes: plans hold the virtual hosts of a
  * port by their names, which must be unique over all of them; each virtual host is translated and encoded on its own; a
  * configuration is composed of encoded virtual hosts.
  */
-export function deriveRoutes(graph: Graph, mesh: Mesh): ScopedResources {
+export function deriveRoutes(graph: Graph, mesh: Mesh, outbound: Outbound): ScopedResources {
   const heads = deriveRouteHeads(graph, mesh);
   const hashedHosts = deriveHashedHosts(graph, mesh);
   const views = deriveRouteView(graph, mesh, heads, hashedHosts);
   const inputs = deriveRouteInputs(graph, mesh);
+  const hashRules = deriveHashRules(graph, mesh, hashedHosts);
   const plans = deriveRoutePlans(graph, {
     inputs,
     heads,
-    hashRules: deriveHashRules(graph, mesh, hashedHosts),
+    hashRules,
     persistentSessions: mesh.options.listeners.persistentSessions,
   });
   const virtualHosts = deriveVirtualHosts(graph, mesh);
+  const gateways = deriveGatewayRoutes(graph, mesh, { outbound, heads, hashRules, virtualHosts });
 
   const ofView = graph.collection<RouteView, string, EncodedResource>('routeConfiguration', {
     items: (view) => inputs.sources.get(view).keys(),
@@ -55,6 +55,10 @@ export function deriveRoutes(graph: Graph, mesh: Mesh): ScopedResources {
   return unionCollection(
     'routes',
     (scope) => {
+      if (scope.type === 'router') {
+        const set = gateways.setOf.get(scope);
+        return set === undefined ? [] : [gateways.configurations.get(set)];
+      }
       const view = views.get(scope);
       return view === undefined ? [] : [ofView.get(view)];
     },
@@ -73,23 +77,4 @@ function keysOfHost(plan: readonly PlanEntry[], name: string, host: string): rea
   const serving = own !== undefined && serves(own) ? [own] : plan.filter(serves);
   const [only] = serving;
   return only !== undefined && serving.length === 1 ? [forAnyHost(only.key)] : serving.map(({ key }) => key);
-}
-
-/** Its bytes are put together when they are sent: what is kept are the virtual hosts, which other configurations share. */
-class ComposedConfiguration implements EncodedResource {
-  readonly name: string;
-  readonly version: string;
-  /** Fields of a message may be concatenated: all others first, then the virtual hosts. */
-  readonly parts: readonly Uint8Array[];
-
-  constructor(name: string, virtualHosts: readonly EncodedPart[]) {
-    this.name = name;
-    this.version = contentVersion([name, ...virtualHosts.map(({ version }) => version)].join());
-    const others = encodeMessage(CONFIGURATION, outboundRouteConfiguration(name, []));
-    this.parts = [others, ...virtualHosts.map(({ field }) => field)];
-  }
-
-  get bytes(): Uint8Array {
-    return Buffer.concat(this.parts);
-  }
 }

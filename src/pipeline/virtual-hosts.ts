@@ -9,6 +9,7 @@ import { type CatchAllInput, catchAllVirtualHost } from '../envoy/routes/configu
 import { outboundDefaultRoute } from '../envoy/routes/default-route.ts';
 import type { DestinationFacts } from '../envoy/routes/destination.ts';
 import { httpRoutes } from '../envoy/routes/http-routes.ts';
+import { matchesAll } from '../envoy/routes/match.ts';
 import { type PersistentSession, sessionFilterConfig } from '../envoy/routes/stateful-session.ts';
 import { MESH_GATEWAY } from '../model/virtual-service.ts';
 import { encoded, encodeMessage } from '../proto/message.ts';
@@ -23,6 +24,10 @@ export interface EncodedPart {
 /** The routes of a VirtualService for one kind of client on one port: all that they depend on beside the object itself. */
 export interface RoutesSpec {
   readonly virtualService: ConfigKey;
+  /** `namespace/name`; absent: the mesh's sidecars. */
+  readonly gateway?: string;
+  /** Clients speak TLS, which ends at the proxy. */
+  readonly isTls?: boolean;
   readonly listenPort: number;
   /** Of the client; empty when no match asks for it. */
   readonly namespace: string;
@@ -46,7 +51,10 @@ export interface VirtualHostSpec {
   readonly domains: readonly string[];
   readonly includeRequestAttemptCount: boolean;
   readonly session?: PersistentSession | undefined;
-  readonly to: { readonly routes: RoutesKey } | { readonly service: DefaultRouteSpec };
+  /** Plaintext requests are sent to HTTPS. */
+  readonly requiresTls?: boolean;
+  /** The routes of one VirtualService after those of another, those for all requests last. */
+  readonly to: { readonly routes: readonly RoutesKey[] } | { readonly service: DefaultRouteSpec };
 }
 
 /** A `RoutesSpec` as text, so that equal ones share one cell. */
@@ -68,7 +76,7 @@ export function forAnyHost(key: VirtualHostKey): VirtualHostKey {
 }
 
 const ROUTE = 'envoy.config.route.v3.Route';
-const GATEWAYS: ReadonlySet<string> = new Set([MESH_GATEWAY]);
+const MESH: ReadonlySet<string> = new Set([MESH_GATEWAY]);
 
 function samePart(a: { readonly version: string }, b: { readonly version: string }): boolean {
   return a.version === b.version;
@@ -79,6 +87,8 @@ export function deriveVirtualHosts(graph: Graph, mesh: Mesh): Derived<VirtualHos
   interface EncodedRoutes {
     readonly version: string;
     readonly routes: readonly Uint8Array[];
+    /** The last one is for all requests. */
+    readonly endsAll: boolean;
   }
   const routes = graph.derived<RoutesKey, EncodedRoutes>(
     'virtualServiceRoutes',
@@ -87,25 +97,34 @@ export function deriveVirtualHosts(graph: Graph, mesh: Mesh): Derived<VirtualHos
       const virtualService = mesh.virtualService.get(spec.virtualService);
       const made = virtualService === undefined ? [] : httpRoutes(httpRoutesInput(virtualService, spec, mesh));
       const bytes = made.map((route) => encodeMessage(ROUTE, route));
-      return { routes: bytes, version: contentVersion(bytes.map(contentVersion).join()) };
+      const last = made.at(-1)?.match;
+      const endsAll = last !== undefined && matchesAll(last);
+      return { routes: bytes, endsAll, version: contentVersion(bytes.map(contentVersion).join()) };
     },
     { equals: samePart },
   );
+
+  const inOrder = (keys: readonly RoutesKey[]): readonly Uint8Array[] => {
+    const several = keys.map((key) => routes.get(key));
+    const narrow = several.flatMap((one) => (one.endsAll ? one.routes.slice(0, -1) : one.routes));
+    return [...narrow, ...several.flatMap((one) => (one.endsAll ? one.routes.slice(-1) : []))];
+  };
 
   return graph.derived<VirtualHostKey, EncodedPart>(
     'virtualHost',
     (key) => {
       const spec = JSON.parse(key) as VirtualHostSpec | { readonly catchAll: CatchAllInput };
       if ('catchAll' in spec) return encodedPart(catchAllVirtualHost(spec.catchAll));
-      const { name, domains, includeRequestAttemptCount, session, to } = spec;
+      const { name, domains, includeRequestAttemptCount, session, requiresTls, to } = spec;
       const filters = sessionFilterConfig(session);
       return encodedPart({
         name,
         domains,
         routes:
           'routes' in to
-            ? routes.get(to.routes).routes.map((bytes) => encoded(ROUTE, bytes))
+            ? inOrder(to.routes).map((bytes) => encoded(ROUTE, bytes))
             : [outboundDefaultRoute({ ...to.service, retry: mesh.facet('defaultHttpRetryPolicy') })],
+        ...(requiresTls && { requireTls: 'ALL' as const }),
         ...(includeRequestAttemptCount && { includeRequestAttemptCount }),
         ...(filters && { typedPerFilterConfig: filters }),
       });
@@ -124,15 +143,16 @@ function httpRoutesInput(
   spec: RoutesSpec,
   mesh: Mesh,
 ): Parameters<typeof httpRoutes>[0] {
-  const { listenPort, namespace, labels, proxylessGrpc, appendXForwardedHost, destinations } = spec;
+  const { listenPort, namespace, labels, proxylessGrpc, appendXForwardedHost, destinations, isTls = false } = spec;
+  const gateways = spec.gateway === undefined ? MESH : new Set([spec.gateway]);
   return {
     virtualService,
-    client: { listenPort, gateways: GATEWAYS, namespace, labels },
+    client: { listenPort, gateways, namespace, labels },
     destinations: new Map(destinations),
     retry: mesh.facet('defaultHttpRetryPolicy'),
     appendXForwardedHost,
     proxylessGrpc,
-    isTls: false,
+    isTls,
     http3: false,
   };
 }

@@ -1,4 +1,4 @@
-import type { MeshNetworks, ProxyConfig, ProxyPathNormalization } from '#generated/config/specs.ts';
+import type { MeshNetworks, ProxyConfig, ProxyPathNormalization, Topology } from '#generated/config/specs.ts';
 import type { envoy } from '#generated/proto/types.ts';
 import type { Hostname } from '../../base/host.ts';
 import type { DnsLookupFamily } from '../dns-cache.ts';
@@ -108,6 +108,40 @@ export function inboundHttp(chain: InboundHttpChain, settings: HttpSettings): Ne
       grpcWeb,
       meshOnlyPeerMetadata: false,
       suppressDebugHeaders: settings.proxy.proxyHeaders?.envoyDebugHeaders?.disabled === true,
+      dnsCaches: [],
+    }),
+    accessLog: settings.accessLogs.http,
+    tracing: tracing(settings),
+  });
+}
+
+export interface GatewayHttpChain {
+  readonly statPrefix: string;
+  /** A prefix that the server's name gives, in the place of the other. */
+  readonly ownStatPrefix: string;
+  /** The name of the route configuration. */
+  readonly route: string;
+  readonly grpcWeb: boolean;
+  readonly authorization: RbacInput;
+  readonly topology: Topology;
+}
+
+/** The filter that speaks HTTP to the clients of a gateway. */
+export function gatewayHttp(chain: GatewayHttpChain, settings: HttpSettings): NetworkFilter {
+  const { grpcWeb, authorization, ...manager } = chain;
+  const { proxyHeaders } = settings.proxy;
+  return connectionManager({
+    ...settings,
+    ...manager,
+    direction: 'gateway',
+    httpFilters: httpFilters({
+      direction: 'gateway',
+      istioExtensions: settings.istioExtensions,
+      switches: settings.switches,
+      authorization,
+      grpcWeb,
+      meshOnlyPeerMetadata: proxyHeaders?.metadataExchangeHeaders?.mode === 'IN_MESH',
+      suppressDebugHeaders: proxyHeaders?.envoyDebugHeaders?.disabled === true,
       dnsCaches: [],
     }),
     accessLog: settings.accessLogs.http,

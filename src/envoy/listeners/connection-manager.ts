@@ -1,20 +1,22 @@
-import type { MeshNetworks, ProxyConfig, ProxyPathNormalization } from '#generated/config/specs.ts';
+import type { MeshNetworks, ProxyConfig, ProxyPathNormalization, Topology } from '#generated/config/specs.ts';
 import type { envoy } from '#generated/proto/types.ts';
 import { cidrBlock, compareBlocks } from '../../base/cidr.ts';
 import { protoDuration } from '../../base/proto-duration.ts';
 import { packed } from '../../proto/message.ts';
 import { altStatName } from '../names.ts';
 import { connectionSettings } from './connection-settings.ts';
-import { clientCertificateHeaders, proxyHeaders } from './proxy-headers.ts';
+import { clientCertificateHeaders, type Direction, edgeHeaders, proxyHeaders } from './proxy-headers.ts';
 
 type ConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 type NetworkFilter = envoy.config.listener.v3.Filter;
 
 export interface ConnectionManagerInput {
-  readonly direction: 'inbound' | 'outbound';
+  readonly direction: Direction;
   /** Without the `;` that ends it in Envoy. */
   readonly statPrefix: string;
+  /** A prefix that somebody wrote, taken as it stands in the place of the other. */
+  readonly ownStatPrefix?: string;
   /** The name of a route configuration that is asked for, or one that is inside. */
   readonly route: string | RouteConfiguration;
   readonly httpFilters: ConnectionManager['httpFilters'];
@@ -30,6 +32,8 @@ export interface ConnectionManagerInput {
   readonly absoluteUrls?: boolean;
   /** The port is declared to be HTTP/2. */
   readonly http2?: boolean;
+  /** Of a gateway: what stands before it. */
+  readonly topology?: Topology;
   readonly switches: ConnectionManagerSwitches;
   /** Networks whose callers count as internal; they are named only where `switches` ask for it. */
   readonly networks: MeshNetworks;
@@ -65,9 +69,9 @@ const PRESERVED_CASE = {
   },
 };
 
-function http1Options({ proxy, http10, absoluteUrls }: ConnectionManagerInput): Partial<ConnectionManager> {
+function http1Options({ direction, proxy, http10, absoluteUrls }: ConnectionManagerInput): Partial<ConnectionManager> {
   const preserveCase = proxy.proxyHeaders?.preserveHttp1HeaderCase === true;
-  if (!preserveCase && !http10 && !absoluteUrls) return {};
+  if (!preserveCase && !http10 && !absoluteUrls && direction !== 'gateway') return {};
   return {
     httpProtocolOptions: {
       ...(absoluteUrls ? { allowAbsoluteUrl: true } : {}),
@@ -110,9 +114,10 @@ export function connectionManager(input: ConnectionManagerInput): NetworkFilter 
     ...(input.idleTimeout === undefined ? {} : { idleTimeout: protoDuration(input.idleTimeout) }),
     ...settings.commonHttpProtocolOptions,
   };
-  const useRemoteAddress = direction === 'outbound' && !input.absoluteUrls && switches.useRemoteAddress;
+  const useRemoteAddress =
+    direction === 'gateway' || (direction === 'outbound' && !input.absoluteUrls && switches.useRemoteAddress);
   const manager: ConnectionManager = {
-    statPrefix: altStatName(input.statPrefix),
+    statPrefix: input.ownStatPrefix || altStatName(input.statPrefix),
     ...routeSpecifier(input.route),
     httpFilters: input.httpFilters,
     ...(accessLog.length > 0 ? { accessLog } : {}),
@@ -128,6 +133,7 @@ export function connectionManager(input: ConnectionManagerInput): NetworkFilter 
     ...(switches.proxy100Continue ? { proxy100Continue: true } : {}),
     ...proxyHeaders(proxy, direction),
     ...(direction === 'inbound' ? clientCertificateHeaders(proxy) : {}),
+    ...(direction === 'gateway' ? edgeHeaders(input.topology ?? {}) : {}),
     ...normalization(input.pathNormalization),
     ...http1Options(input),
     ...(switches.internalNetworks || useRemoteAddress ? internalAddresses(input.networks) : {}),

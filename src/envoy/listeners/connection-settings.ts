@@ -26,6 +26,39 @@ function count(value: number | undefined): number | undefined {
   return value === undefined || value < 0 ? undefined : value;
 }
 
+/** What is best for a proxy that takes strangers' connections, as Envoy's documentation has it. */
+const EDGE_DEFAULTS: ConnectionSettings = {
+  listenerPerConnectionBufferLimitBytes: 32 * 1024,
+  httpIdleTimeout: '1h',
+  httpStreamIdleTimeout: '5m',
+  httpRequestTimeout: '5m',
+  httpRequestHeadersTimeout: '1m',
+  httpMaxConcurrentStreams: 100,
+  http2InitialStreamWindowSize: 64 * 1024,
+  http2InitialConnectionWindowSize: 1024 * 1024,
+  httpHeadersWithUnderscoresAction: 'HEADERS_WITH_UNDERSCORES_REJECT_REQUEST',
+  httpMergeSlashes: true,
+  httpPathWithEscapedSlashesAction: 'UNESCAPE_AND_REDIRECT',
+};
+
+/** The settings of a gateway: the profile `EDGE` fills in what they leave open. */
+export function gatewayConnectionSettings(settings: ConnectionSettings = {}): ConnectionSettings {
+  if (settings.profile !== 'EDGE') return settings;
+  const written = Object.entries(settings).filter(([, value]) => value !== undefined && !isUnspecified(value));
+  return { ...EDGE_DEFAULTS, ...Object.fromEntries(written) };
+}
+
+function isUnspecified(value: unknown): boolean {
+  return typeof value === 'string' && value.endsWith('_UNSPECIFIED');
+}
+
+/** @returns undefined where nothing is said of it */
+export function connectionBufferLimit({
+  listenerPerConnectionBufferLimitBytes: limit,
+}: ConnectionSettings): number | undefined {
+  return count(limit);
+}
+
 /**
  * Limits and timeouts of connections (`connectionSettings` of a ProxyConfig); what they set wins over the mesh's.
  * @see istio/istio pilot/pkg/networking/core/connection_settings.go

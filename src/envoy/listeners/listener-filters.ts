@@ -32,6 +32,12 @@ export const ORIGINAL_SOURCE: ListenerFilter = {
   typedConfig: packed('envoy.extensions.filters.listener.original_src.v3.OriginalSrc', { mark: 1337 }),
 };
 
+/** Takes the PROXY protocol's header off, in which a load balancer says who the client is. */
+export const PROXY_PROTOCOL: ListenerFilter = {
+  name: 'envoy.filters.listener.proxy_protocol',
+  typedConfig: packed('envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol', {}),
+};
+
 /** Which inspectors a port's filter chains need. Port 0 stands for all that have no chain of their own. */
 interface Inspected {
   readonly tls: boolean;

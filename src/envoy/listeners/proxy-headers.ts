@@ -1,9 +1,11 @@
-import type { ProxyConfig } from '#generated/config/specs.ts';
+import type { ProxyConfig, Topology } from '#generated/config/specs.ts';
 import type { envoy } from '#generated/proto/types.ts';
+
+export type Direction = 'inbound' | 'outbound' | 'gateway';
 
 type ConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
-const INBOUND_SERVER_NAME = 'istio-envoy';
+const SERVER_NAME = 'istio-envoy';
 
 /**
  * Which headers the proxy adds, and what it says in them (`proxyHeaders` of its ProxyConfig). Outbound answers keep Envoy's
@@ -11,12 +13,9 @@ const INBOUND_SERVER_NAME = 'istio-envoy';
  *
  * @see istio/istio pilot/pkg/networking/util/proxy_headers.go
  */
-export function proxyHeaders(
-  { proxyHeaders: headers }: ProxyConfig,
-  direction: 'inbound' | 'outbound',
-): Partial<ConnectionManager> {
+export function proxyHeaders({ proxyHeaders: headers }: ProxyConfig, direction: Direction): Partial<ConnectionManager> {
   const { server, requestId, xForwardedPort } = headers ?? {};
-  const named = server?.value || (direction === 'inbound' ? INBOUND_SERVER_NAME : '');
+  const named = server?.value || (direction === 'outbound' ? '' : SERVER_NAME);
   return {
     ...(server?.disabled
       ? { serverHeaderTransformation: 'PASS_THROUGH' as const }
@@ -41,5 +40,20 @@ export function clientCertificateHeaders({ proxyHeaders: headers }: ProxyConfig)
   return {
     forwardClientCertDetails: forwarded === 'UNDEFINED' ? 'APPEND_FORWARD' : forwarded,
     setCurrentClientCertDetails: { subject, uri, dns, cert, chain },
+  };
+}
+
+/**
+ * How far a gateway believes what proxies before it say of the caller, and what it tells the workloads behind it.
+ * @see istio/istio pilot/pkg/networking/core/gateway.go `buildGatewayConnectionManager`
+ */
+export function edgeHeaders({ numTrustedProxies = 0, forwardClientCertDetails }: Topology): Partial<ConnectionManager> {
+  const written = forwardClientCertDetails ?? 'UNDEFINED';
+  const forwarded = written === 'UNDEFINED' ? 'SANITIZE_SET' : written;
+  const adds = forwarded === 'SANITIZE_SET' || forwarded === 'APPEND_FORWARD';
+  return {
+    ...(numTrustedProxies > 0 ? { xffNumTrustedHops: numTrustedProxies } : {}),
+    forwardClientCertDetails: forwarded,
+    ...(adds ? { setCurrentClientCertDetails: { subject: true, cert: true, dns: true, uri: true } } : {}),
   };
 }

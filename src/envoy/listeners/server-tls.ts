@@ -8,6 +8,7 @@ import {
   credentialSecret,
   downstreamTlsSocket,
   exactNames,
+  meshTcpServerAlpn,
   type SecretSockets,
   serverIdentity,
   validation,
@@ -109,9 +110,13 @@ export interface ServerTls {
   /** The proxy's own certificate in files; empty texts: from its agent. */
   readonly serverFiles: { readonly certificate: string; readonly privateKey: string; readonly roots: string };
   readonly sockets: SecretSockets;
+  /** Of the mesh's TLS around what is not HTTP: proxies tell each other over ALPN who they are. */
+  readonly tcp?: { readonly peerExchange: boolean };
+  /** The node has an agent, which serves its files; absent: true. */
+  readonly agent?: boolean;
 }
 
-function fileIdentity({ settings, serverFiles, sockets }: ServerTls, checksClients: boolean): CommonTlsContext {
+function fileIdentity({ settings, serverFiles, sockets, agent }: ServerTls, checksClients: boolean): CommonTlsContext {
   const { mode, tlsCertificates = [], serverCertificate = '', privateKey = '', caCertificates = '' } = settings;
   const conditions = checksClients ? clientConditions(settings, false) : undefined;
   if (mode === 'ISTIO_MUTUAL') {
@@ -124,7 +129,7 @@ function fileIdentity({ settings, serverFiles, sockets }: ServerTls, checksClien
           privateKey: pair.privateKey ?? '',
         }))
       : [{ certificate: serverCertificate, privateKey }];
-  return serverIdentity({ certificates: pairs, roots: caCertificates }, sockets, conditions);
+  return serverIdentity({ certificates: pairs, roots: caCertificates }, sockets, conditions, agent);
 }
 
 /**
@@ -132,7 +137,7 @@ function fileIdentity({ settings, serverFiles, sockets }: ServerTls, checksClien
  * @see istio/istio pilot/pkg/networking/core/listener.go `BuildListenerTLSContext`
  */
 export function serverTlsSocket(tls: ServerTls): TransportSocket {
-  const { settings, defaults, sockets } = tls;
+  const { settings, defaults, sockets, tcp } = tls;
   const mode = settings.mode ?? 'PASSTHROUGH';
   const requires = mode === 'MUTUAL' || mode === 'ISTIO_MUTUAL';
   const checks = requires || mode === 'OPTIONAL_MUTUAL';
@@ -141,7 +146,7 @@ export function serverTlsSocket(tls: ServerTls): TransportSocket {
   return downstreamTlsSocket({
     requireClientCertificate: requires,
     commonTlsContext: {
-      alpnProtocols: ALPN_HTTP,
+      alpnProtocols: tcp && mode === 'ISTIO_MUTUAL' ? meshTcpServerAlpn(tcp.peerExchange) : ALPN_HTTP,
       ...(named && mode !== 'ISTIO_MUTUAL' ? credentialIdentity(settings, sockets, checks) : fileIdentity(tls, checks)),
       ...(ownParams ? tlsParams(settings, defaults) : {}),
     },

@@ -1,7 +1,7 @@
 import type { DestinationRule, RouteDestination, Subset } from '#generated/config/specs.ts';
 import type { Config } from '../../config/config.ts';
 import type { Service, ServicePort } from '../../model/service.ts';
-import { clusterName, statName } from '../names.ts';
+import { clusterName, sniClusterName, statName } from '../names.ts';
 import { type DestinationFacts, destinationCluster } from '../routes/destination.ts';
 import { hostAndPort } from '../routes/domains.ts';
 
@@ -75,6 +75,34 @@ export function serviceDestination({ service, port, rule, statPattern }: Service
     clusters: cluster,
     ...fieldsOfRule(rule, ''),
   };
+}
+
+export interface PassedDestinationInput extends ServiceDestinationInput {
+  /** Empty: the whole service. */
+  readonly subset: string;
+}
+
+/** A port of a service, or a subset of it, to which a gateway passes mutual TLS on unopened: nothing is tunnelled. */
+export function passedDestination({
+  service,
+  port,
+  subset,
+  rule,
+  statPattern,
+}: PassedDestinationInput): TcpDestination {
+  const { hostname } = service;
+  const cluster = sniClusterName(port, subset, hostname);
+  const parts = { hostname, subset, port: { name: portName(service, port), port }, targetPort: 0 };
+  const { tunnel: _tunnel, ...fields } = fieldsOfRule(rule, subset);
+  return {
+    statPrefix: statPattern === '' ? cluster : statName(statPattern, { ...parts, ...kubernetesName(service) }),
+    clusters: cluster,
+    ...fields,
+  };
+}
+
+function portName({ ports }: Service, number: number): string {
+  return ports.find(({ port }) => port === number)?.name ?? '';
 }
 
 export interface RouteDestinationInput {

@@ -1,0 +1,192 @@
+import type { Gateway } from '#generated/config/specs.ts';
+import type { Hostname } from '../base/host.ts';
+import { append } from '../base/multimap.ts';
+import type { Config, ConfigKey } from '../config/config.ts';
+import { isTlsServer, type MergedServer, mergedServer, routesRequests } from './merged-gateway-server.ts';
+import { isHttp, type Protocol, parseProtocol } from './protocol.ts';
+
+/** A Gateway as one proxy takes it. */
+export interface GatewayOfProxy {
+  readonly gateway: Pick<Config<Gateway>, 'key' | 'namespace' | 'name' | 'spec'>;
+  /** Where the proxy listens for a port of the Gateway: the target ports of its own Service, where one has the port. */
+  readonly listenPorts: (port: number) => readonly number[];
+}
+
+/** Servers at one place. All of an HTTP port are of one kind; with TLS each has its own filter chain. */
+export interface MergedPort {
+  /** Where the proxy listens. */
+  readonly port: number;
+  /** Empty: all addresses. */
+  readonly bind: string;
+  /** Of the first server. */
+  readonly protocol: Protocol;
+  /** Of HTTP servers: their common route configuration. */
+  readonly route: string;
+  readonly servers: readonly MergedServer[];
+}
+
+/** What of a server is not served, because an earlier one stands in its way. */
+export interface GatewayConflict {
+  readonly gateway: ConfigKey;
+  /** Which of its servers. */
+  readonly server: number;
+  /** The hosts that another server of the port has; absent where the server as a whole can not share its port. */
+  readonly hosts?: readonly Hostname[];
+}
+
+/** All Gateways of a proxy as one. */
+export interface MergedGateway {
+  /** In the order in which their first servers come. A place may stand here several times, with different protocols. */
+  readonly ports: readonly MergedPort[];
+  /** Servers by route configuration. */
+  readonly routes: ReadonlyMap<string, readonly MergedServer[]>;
+  /** Some server passes mutual TLS of the mesh on by its SNI. */
+  readonly autoPassthrough: boolean;
+  readonly conflicts: readonly GatewayConflict[];
+}
+
+/** What becomes of a TLS server of whose hosts another server has some: it keeps its others, or it is left out. */
+export type SharedHosts = 'keep-others' | 'leave-out';
+
+/**
+ * Merges the Gateways of a proxy, oldest first: of two servers that can not share a port, and of two with the same host in one
+ * TLS port, the earlier is served. Plaintext HTTP servers share a port, and so do servers with TLS; TLS beside plaintext needs
+ * another address, or a plaintext server that comes later.
+ *
+ * @see istio/istio pilot/pkg/model/gateway.go `mergeGateways`
+ */
+export function mergeGateways(gateways: readonly GatewayOfProxy[], sharedHosts: SharedHosts): MergedGateway {
+  const merging = new Merging(sharedHosts);
+  for (const { gateway, listenPorts } of gateways) {
+    for (const [index, server] of (gateway.spec.servers ?? []).entries()) {
+      for (const port of listenPorts(server.port.number)) {
+        const merged = mergedServer(server, `${gateway.namespace}/${gateway.name}`, port);
+        merging.add(merged, { port, protocol: server.port.protocol, bind: merged.bind }, (hosts) => ({
+          gateway: gateway.key,
+          server: index,
+          ...(hosts && { hosts }),
+        }));
+      }
+    }
+  }
+  return merging.finished();
+}
+
+/** A place and the protocol as it is written: servers with another spelling are apart. */
+interface Place {
+  readonly port: number;
+  readonly protocol: string;
+  readonly bind: string;
+}
+
+interface Ports {
+  readonly place: Place;
+  route: string;
+  servers: readonly MergedServer[];
+}
+
+type ConflictOver = (hosts?: readonly Hostname[]) => GatewayConflict;
+
+class Merging {
+  readonly #sharedHosts: SharedHosts;
+  readonly #taken = new Set<number>();
+  /** The last place of a plaintext server of each port. */
+  readonly #plaintext = new Map<number, Place>();
+  readonly #places = new Map<string, Ports>();
+  readonly #routes = new Map<string, MergedServer[]>();
+  /** `port bind host` of TLS servers. */
+  readonly #tlsHosts = new Set<string>();
+  readonly #conflicts: GatewayConflict[] = [];
+  #autoPassthrough = false;
+
+  constructor(sharedHosts: SharedHosts) {
+    this.#sharedHosts = sharedHosts;
+  }
+
+  finished(): MergedGateway {
+    const ports = [...this.#places.values()].map(({ place: { port, bind, protocol }, route, servers }) => ({
+      port,
+      bind,
+      protocol: parseProtocol(protocol),
+      route,
+      servers,
+    }));
+    return { ports, routes: this.#routes, autoPassthrough: this.#autoPassthrough, conflicts: this.#conflicts };
+  }
+
+  add(wanted: MergedServer, place: Place, conflict: ConflictOver): void {
+    const server = wanted.tls === undefined ? wanted : this.#withFreeHosts(wanted, place, conflict);
+    if (server === undefined) return;
+    if (!this.#taken.has(place.port)) {
+      this.#taken.add(place.port);
+      this.#open(server, place);
+      return;
+    }
+    const plaintext = this.#plaintext.get(place.port);
+    const added =
+      plaintext === undefined
+        ? this.#addBesideTls(server, place)
+        : plaintext.bind === place.bind
+          ? this.#addToPlaintext(server, place, plaintext)
+          : this.#addElsewhere(server, place);
+    if (!added) this.#conflicts.push(conflict());
+  }
+
+  /** Envoy tells TLS servers of a place apart by host, so that each host can have but one. */
+  #withFreeHosts(server: MergedServer, { port, bind }: Place, conflict: ConflictOver): MergedServer | undefined {
+    const id = (host: Hostname): string => `${port} ${bind} ${host}`;
+    const shared = server.hosts.filter((host) => this.#tlsHosts.has(id(host)));
+    if (shared.length > 0) this.#conflicts.push(conflict(shared));
+    const free = server.hosts.filter((host) => !shared.includes(host));
+    if (shared.length > 0 && (this.#sharedHosts === 'leave-out' || free.length === 0)) return undefined;
+    for (const host of free) this.#tlsHosts.add(id(host));
+    this.#autoPassthrough ||= server.tls?.mode === 'AUTO_PASSTHROUGH';
+    return { ...server, hosts: free };
+  }
+
+  #open(server: MergedServer, place: Place): void {
+    if (!isTlsServer(server)) this.#plaintext.set(place.port, place);
+    if (routesRequests(server)) this.#routes.set(server.route, [server]);
+    this.#places.set(idOf(place), { place, route: server.route, servers: [server] });
+  }
+
+  #addToPlaintext(server: MergedServer, { protocol }: Place, current: Place): boolean {
+    const held = this.#places.get(idOf(current));
+    const alike = isHttp(parseProtocol(current.protocol)) && isHttp(parseProtocol(protocol));
+    if (held === undefined || !alike) return false;
+    held.servers = [...held.servers, server];
+    append(this.#routes, server.route, server);
+    return true;
+  }
+
+  #addElsewhere(server: MergedServer, place: Place): boolean {
+    const held = this.#places.get(idOf(place));
+    if (held === undefined) {
+      this.#open(server, place);
+      return true;
+    }
+    held.route = server.route;
+    held.servers = [...held.servers, server];
+    if (server.route !== '') append(this.#routes, server.route, server);
+    return true;
+  }
+
+  #addBesideTls(server: MergedServer, place: Place): boolean {
+    if (!isTlsServer(server)) {
+      this.#open(server, place);
+      return true;
+    }
+    if (routesRequests(server)) {
+      if (this.#routes.has(server.route)) return false;
+      this.#routes.set(server.route, [server]);
+    }
+    const held = this.#places.get(idOf(place));
+    if (held === undefined) this.#places.set(idOf(place), { place, route: '', servers: [server] });
+    else held.servers = [...held.servers, server];
+    return true;
+  }
+}
+
+function idOf({ port, protocol, bind }: Place): string {
+  return `${port} ${protocol} ${bind}`;
+}

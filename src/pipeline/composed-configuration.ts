@@ -1,0 +1,26 @@
+import { contentVersion } from '../base/hash.ts';
+import { outboundRouteConfiguration } from '../envoy/routes/configuration.ts';
+import { encodeMessage } from '../proto/message.ts';
+import type { EncodedResource } from '../proto/resource-set.ts';
+import type { EncodedPart } from './virtual-hosts.ts';
+
+const CONFIGURATION = 'envoy.config.route.v3.RouteConfiguration';
+
+/** A route configuration. Its bytes are put together when they are sent: what is kept are the virtual hosts, which other configurations share. */
+export class ComposedConfiguration implements EncodedResource {
+  readonly name: string;
+  readonly version: string;
+  /** Fields of a message may be concatenated: all others first, then the virtual hosts. */
+  readonly parts: readonly Uint8Array[];
+
+  constructor(name: string, virtualHosts: readonly EncodedPart[]) {
+    this.name = name;
+    this.version = contentVersion([name, ...virtualHosts.map(({ version }) => version)].join());
+    const others = encodeMessage(CONFIGURATION, outboundRouteConfiguration(name, []));
+    this.parts = [others, ...virtualHosts.map(({ field }) => field)];
+  }
+
+  get bytes(): Uint8Array {
+    return Buffer.concat(this.parts);
+  }
+}

@@ -1,0 +1,139 @@
+import type { Gateway } from '#generated/config/specs.ts';
+import { deepEqual } from '../../base/equal.ts';
+import { canonicalJson } from '../../base/intern.ts';
+import { type Labels, selects } from '../../base/labels.ts';
+import { compareStrings } from '../../base/order.ts';
+import { WeakInterner } from '../../base/weak-intern.ts';
+import type { ConfigKey } from '../../config/config.ts';
+import type { Derived, Graph } from '../../derive/graph.ts';
+import {
+  type GatewayOfProxy,
+  type MergedGateway,
+  mergeGateways,
+  type SharedHosts,
+} from '../../model/merged-gateway.ts';
+import type { ProxyScope } from '../../model/scope.ts';
+import type { ServiceTarget } from '../../model/service.ts';
+import { type Mesh, ONE } from '../mesh.ts';
+
+/** What of a Gateway decides whose it is. */
+interface GatewayHead {
+  readonly key: ConfigKey;
+  readonly namespace: string;
+  readonly name: string;
+  readonly creationTime: number;
+  readonly selector: Labels;
+  /** Hostnames of the services whose workloads it is for, in the place of a selector. */
+  readonly services?: readonly string[];
+}
+
+/** Port numbers with the numbers on which the proxy listens for them. */
+type PortTargets = readonly (readonly [number, readonly number[]])[];
+
+/** A Gateway of a proxy, and where the proxy's Services lead its ports. */
+interface GatewayRef {
+  readonly key: ConfigKey;
+  readonly ports: PortTargets;
+  /** Ports that no Service has are listened on as they are. */
+  readonly otherPorts: boolean;
+}
+
+/** All that the merged gateway of a proxy depends on. Interned. */
+interface MergeKey {
+  readonly gateways: readonly GatewayRef[];
+  readonly sharedHosts: SharedHosts;
+}
+
+/** Marks a Gateway that was made from one of the Gateway API: the hostnames of its services. */
+const SERVICES_ANNOTATION = 'internal.istio.io/gateway-service';
+/** On a Service: its ports are not those that Gateways mean. */
+const UNTRANSLATED_LABEL = 'experimental.istio.io/disable-gateway-port-translation';
+
+/** The Gateways of each router as one, shared by routers with the same ones. Undefined for other proxies. */
+export function deriveMergedGateways(
+  graph: Graph,
+  mesh: Pick<Mesh, 'config' | 'byKind' | 'targets'>,
+): Derived<ProxyScope, MergedGateway | undefined> {
+  const keys = new WeakInterner<MergeKey>();
+
+  /** Undefined for objects of the Gateway API, which have the same kind. */
+  const head = graph.derived<ConfigKey, GatewayHead | undefined>(
+    'gatewayHead',
+    (key) => {
+      const config = mesh.config<Gateway>(key);
+      if (config === undefined || config.group !== 'networking.istio.io') return undefined;
+      const { namespace, name, creationTime, spec, annotations } = config;
+      const services = annotations[SERVICES_ANNOTATION]?.split(',');
+      return { key, namespace, name, creationTime, selector: spec.selector ?? {}, ...(services && { services }) };
+    },
+    { equals: deepEqual },
+  );
+  const heads = graph.derived<'', readonly GatewayHead[]>(
+    'gatewayHeads',
+    () =>
+      mesh.byKind
+        .get('Gateway')
+        .flatMap((key) => head.get(key) ?? [])
+        .sort(compareHeads),
+    { equals: deepEqual },
+  );
+  const merged = graph.derived<MergeKey, MergedGateway>(
+    'mergedGateway',
+    ({ gateways, sharedHosts }) =>
+      mergeGateways(
+        gateways.flatMap(({ key, ports, otherPorts }): readonly GatewayOfProxy[] => {
+          const gateway = mesh.config<Gateway>(key);
+          const targets = new Map(ports);
+          const listenPorts = (port: number) => targets.get(port) ?? (otherPorts ? [port] : []);
+          return gateway === undefined ? [] : [{ gateway, listenPorts }];
+        }),
+        sharedHosts,
+      ),
+    { equals: deepEqual },
+  );
+  return graph.derived<ProxyScope, MergedGateway | undefined>('mergedGatewayOf', (scope) => {
+    if (scope.type !== 'router') return undefined;
+    const targets = mesh.targets.get(scope);
+    const gateways = heads.get(ONE).flatMap((gateway) => refOf(gateway, scope.labels, targets) ?? []);
+    // Istio's Envoys are sent what istiod sends.
+    const sharedHosts = scope.capabilities.istioExtensions ? 'leave-out' : 'keep-others';
+    const key: MergeKey = { gateways, sharedHosts };
+    return merged.get(keys.intern(canonicalJson(key), () => key));
+  });
+}
+
+function compareHeads(a: GatewayHead, b: GatewayHead): number {
+  return a.creationTime - b.creationTime || compareStrings(a.name, b.name) || compareStrings(a.namespace, b.namespace);
+}
+
+/**
+ * Undefined when the Gateway is not for a proxy with these labels and services.
+ * @see istio/istio pilot/pkg/model/push_context.go `mergeGateways`
+ */
+function refOf(
+  { key, namespace, selector, services }: GatewayHead,
+  labels: Labels,
+  targets: readonly ServiceTarget[],
+): GatewayRef | undefined {
+  if (services !== undefined) {
+    const own = targets.filter(({ service }) => services.includes(service.hostname) && service.namespace === namespace);
+    return own.length === 0 ? undefined : { key, ports: allTargets(own), otherPorts: false };
+  }
+  if (!selects(selector, labels)) return undefined;
+  const translated = targets.filter(({ service }) => !(UNTRANSLATED_LABEL in service.labels));
+  return { key, ports: firstTargets(translated), otherPorts: true };
+}
+
+/** What is selected by labels may be behind several Services: the first that has a port is meant. */
+function firstTargets(targets: readonly ServiceTarget[]): PortTargets {
+  return allTargets(targets).map(([port, [first = port]]) => [port, [first]]);
+}
+
+function allTargets(targets: readonly ServiceTarget[]): PortTargets {
+  const byPort = new Map<number, number[]>();
+  for (const { port, targetPort } of targets) {
+    const known = byPort.get(port.port) ?? [];
+    if (!known.includes(targetPort)) byPort.set(port.port, [...known, targetPort]);
+  }
+  return [...byPort];
+}
