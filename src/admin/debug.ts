@@ -101,15 +101,10 @@ function syncFields(type: TypeStatus): readonly (readonly [string, JsonObject | 
   ];
 }
 
-/** A proxy is named by its id (`name.namespace`) or by its whole node id. */
-function findSession({ sessions }: DebugSources, name: string): ProxySession | undefined {
-  return [...sessions.sessions].find(({ proxy }) => proxy.id === name || proxy.nodeId === name);
-}
-
 const DUMP = 'type.googleapis.com/envoy.admin.v3.';
 
 function configDump(sources: DebugSources, name: string): Answer {
-  const session = findSession(sources, name);
+  const session = sources.sessions.named(name);
   if (session === undefined) {
     const known = [...sources.sessions.sessions].map(({ id }) => id).sort();
     return text(`no proxy "${name}" is connected; write ?proxyID= one of: ${known.join(', ') || '(none)'}`, 404);

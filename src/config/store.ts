@@ -20,16 +20,24 @@ export interface ConfigStoreOptions {
   /** Namespaces to serve while mesh.yaml names none; empty: all. */
   readonly watchNamespaces?: readonly string[];
   readonly lastGood?: LastGoodStorage;
+  /** The time, in milliseconds since 1970. */
+  readonly now?: () => number;
 }
 
 /** How an object stands: whether its present version is taken, and what is served. */
 export interface ObjectStatus {
   readonly accepted: boolean;
-  readonly serving: 'current' | 'last-good';
-  readonly hash: string;
+  /** `none`: it was never right, or its namespace is not served. */
+  readonly serving: 'current' | 'last-good' | 'none';
+  /** Of the version that is served; absent when none is. */
+  readonly hash?: string;
   readonly source: string;
-  /** Of the version that is served. */
+  /** Of the version that is served, or else of the refused one. */
   readonly location: SourceLocation;
+  /** Where the version stands that is refused. */
+  readonly refusedAt?: SourceLocation;
+  /** When the version that is served was taken, in milliseconds since 1970; absent for one that was there at the start. */
+  readonly since?: number;
 }
 
 export interface StoreCounts {
@@ -57,6 +65,8 @@ export class ConfigStore {
   readonly diagnostics: Input<string, readonly Diagnostic[]>;
   readonly #graph: Graph;
   readonly #options: Required<Omit<ConfigStoreOptions, 'lastGood'>>;
+  /** Of objects that changed after their source had given its first state. */
+  readonly #changedAt = new Map<ConfigKey, number>();
   readonly #lastGood: LastGoodStorage | undefined;
   readonly #sources: SourceState[] = [];
   readonly #changes = new Map<SourceState, Changes>();
@@ -67,7 +77,7 @@ export class ConfigStore {
 
   constructor(graph: Graph, options: ConfigStoreOptions) {
     this.#graph = graph;
-    this.#options = { watchNamespaces: [], ...options };
+    this.#options = { watchNamespaces: [], now: Date.now, ...options };
     this.#lastGood = options.lastGood;
     this.#watched = watchedNamespaces(undefined, this.#options);
     this.configs = graph.input('config', { equals: (a, b) => a.hash === b.hash });
@@ -124,11 +134,35 @@ export class ConfigStore {
 
   status(key: ConfigKey): ObjectStatus | undefined {
     const served = this.#served(key);
-    if (served === undefined) return undefined;
-    const { state, config } = served.standing;
-    const accepted = state === 'valid';
-    const serving = accepted ? 'current' : 'last-good';
-    return { accepted, serving, hash: config.hash, source: served.source, location: config.location };
+    if (served === undefined) return this.#refusedStatus(key);
+    const { state, config, refusedAt } = served.standing;
+    const { hash, location, namespace } = config;
+    const since = this.#changedAt.get(key);
+    return {
+      accepted: state === 'valid',
+      serving: !this.#watched.has(namespace) ? 'none' : state === 'valid' ? 'current' : 'last-good',
+      hash,
+      source: served.source,
+      location,
+      ...(refusedAt && { refusedAt }),
+      ...(since !== undefined && { since }),
+    };
+  }
+
+  /** All objects that stand in files, refused ones too, sorted. */
+  keys(): readonly ConfigKey[] {
+    const keys = new Set<ConfigKey>();
+    for (const { inForce, files } of this.#sources) {
+      for (const key of inForce.keys()) keys.add(key);
+      for (const { parsed } of files.values())
+        for (const { key } of parsed.refused) if (key !== undefined) keys.add(key);
+    }
+    return [...keys].sort(compareStrings);
+  }
+
+  /** When the version of an object that is served was taken, in milliseconds since 1970; undefined: at the start. */
+  changedAt(key: ConfigKey): number | undefined {
+    return this.#changedAt.get(key);
   }
 
   /** All findings, by file, then place. */
@@ -181,9 +215,12 @@ export class ConfigStore {
     this.#changes.clear();
     if (all.length === 0) return;
     const touched = new Set<ConfigKey>();
+    const edited = new Set<ConfigKey>();
     const files = new Set<string>();
     for (const [source, changes] of all) {
+      const { isSynced } = source;
       const keys = source.take(changes.files);
+      if (isSynced) for (const key of keys) edited.add(key);
       this.#save(source, keys, changes.isWhole);
       if (changes.isWhole) source.synced();
       for (const file of changes.files.keys()) files.add(file);
@@ -200,16 +237,36 @@ export class ConfigStore {
     }
     const changed = this.#changedFindings(files);
     this.#graph.batch(() => {
+      for (const key of edited) this.#noteChange(key);
       for (const key of touched) this.configs.set(key, this.get(key));
       for (const file of changed) this.diagnostics.set(file, this.#findings.get(file));
     });
     if (changed.size > 0) for (const listener of this.#listeners) listener(changed);
   }
 
+  /** Called before the change, for objects that were edited. */
+  #noteChange(key: ConfigKey): void {
+    const config = this.get(key);
+    if (config === undefined) this.#changedAt.delete(key);
+    else if (config.hash !== this.configs.get(key)?.hash) this.#changedAt.set(key, this.#options.now());
+  }
+
   #served(key: ConfigKey): Served | undefined {
     for (const source of this.#sources) {
       const standing = source.inForce.get(key);
       if (standing !== undefined) return { standing, source: source.name };
+    }
+    return undefined;
+  }
+
+  #refusedStatus(key: ConfigKey): ObjectStatus | undefined {
+    for (const { name: source, files } of this.#sources) {
+      for (const { parsed } of files.values()) {
+        const refused = parsed.refused.find((other) => other.key === key);
+        if (refused === undefined) continue;
+        const { location } = refused;
+        return { accepted: false, serving: 'none', source, location, refusedAt: location };
+      }
     }
     return undefined;
   }

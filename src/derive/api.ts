@@ -14,6 +14,12 @@ export interface GraphOptions {
   readonly onCompute?: (derivation: string, key: Key) => void;
 }
 
+/** A value from outside: of an input, or the keys in a bucket of one of its indexes (`input.index`). */
+export interface InputName {
+  readonly input: string;
+  readonly key: string;
+}
+
 /** How two values of a cell are compared; cells that read an equal value stay as they are. `Object.is` unless given. */
 export interface CellOptions<V> {
   readonly equals?: (a: V, b: V) => boolean;
@@ -94,6 +100,11 @@ export interface CollectionView<I extends Key, V> {
   entries(): Iterable<readonly [I, V]>;
   /** What changed after `revision`, merged and sorted; undefined when that is too long ago (the reader then compares all). */
   changesSince(revision: number): CollectionChanges<I, V> | undefined;
+  /**
+   * The inputs and index buckets that an item is made from, besides the listing; empty when it is not listed. Not for
+   * derivations: who reads this depends on nothing.
+   */
+  inputsOf(item: I): readonly InputName[];
 }
 
 export interface CollectionChanges<I extends Key, V> {

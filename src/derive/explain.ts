@@ -1,11 +1,6 @@
+import type { InputName } from './api.ts';
 import type { Cell } from './cell.ts';
 import { compareKeys, describeKey } from './keys.ts';
-
-/** A value from outside: of an input, or the keys in a bucket of one of its indexes (`input.index`). */
-export interface InputName {
-  readonly input: string;
-  readonly key: string;
-}
 
 /** The inputs that `cell` depends on, directly or through others, sorted. */
 export function inputsBelow(cell: Cell): readonly InputName[] {

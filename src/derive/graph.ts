@@ -5,6 +5,7 @@ import type {
   Derived,
   GraphOptions,
   Input,
+  InputName,
   Key,
   PartsSpec,
   Watch,
@@ -12,7 +13,7 @@ import type {
 import { Family } from './cell.ts';
 import { ofItems, ofParts, StoredCollection } from './collection.ts';
 import { Engine } from './engine.ts';
-import { type InputName, inputsBelow } from './explain.ts';
+import { inputsBelow } from './explain.ts';
 import { StoredInput } from './input.ts';
 import { type Target, type WatchCell, WatchFamily } from './watch.ts';
 

@@ -1,7 +1,8 @@
-import type { CollectionChanges, CollectionView, Key } from './api.ts';
+import type { CollectionChanges, CollectionView, InputName, Key } from './api.ts';
 import { type AnyFamily, Cell, CHECK, CLEAN, DIRTY, DROPPED, Failure, Family, RUNNING } from './cell.ts';
 import { ChangeLog } from './change-log.ts';
 import type { ViewSpec } from './collection.ts';
+import { inputsBelow } from './explain.ts';
 import { compareKeys, indexOfKey, type Listing, movedKeys } from './keys.ts';
 import { eachLink, withLink, withoutLink } from './links.ts';
 
@@ -95,6 +96,13 @@ export class View<K extends Key, I extends Key, V> extends Cell implements Colle
       else if (had.get(item) === true) removed.push(item);
     }
     return { changed, removed };
+  }
+
+  inputsOf(item: I): readonly InputName[] {
+    this.#collection.engine.refuseInDerivation('an item is explained');
+    const view = this.#live();
+    const cell = view.#shown(item) === undefined ? undefined : view.#items.cells.get(item);
+    return cell === undefined ? [] : inputsBelow(cell);
   }
 
   /** Single items for readers that want no other: undefined for one that is not listed. */

@@ -3,9 +3,10 @@ import { type Diagnostic, formatDiagnostic } from '../base/diagnostic.ts';
 import type { DiscoveryEvents } from '../xds/events.ts';
 import type { FileFindings } from './findings.ts';
 import type { Logger } from './log.ts';
+import type { SourcesOf } from './refused-from.ts';
 
 /** Several observers of the same server, in order. */
-function both(first: DiscoveryEvents, second: DiscoveryEvents): DiscoveryEvents {
+export function bothEvents(first: DiscoveryEvents, second: DiscoveryEvents): DiscoveryEvents {
   const names = new Set([...Object.keys(first), ...Object.keys(second)]) as Set<keyof DiscoveryEvents>;
   const all = [...names].map((name) => [
     name,
@@ -17,24 +18,21 @@ function both(first: DiscoveryEvents, second: DiscoveryEvents): DiscoveryEvents 
   return Object.fromEntries(all) as DiscoveryEvents;
 }
 
-/** Where a refused resource comes from: `file:line` of the objects that it was made of, the likeliest first. */
-export type SourcesOf = (proxy: string, typeUrl: string, name: string) => readonly string[];
-
 /** Logs what happens on streams, and counts it. */
 export function logEvents(log: Logger, counted: DiscoveryEvents, sourcesOf: SourcesOf = () => []): DiscoveryEvents {
-  return both(counted, {
+  return bothEvents(counted, {
     onStreamOpen: ({ proxy, peer, variant, onlyType }) =>
       log.info({ proxy, peer: peer.address, variant, ...(onlyType ? { type: shortType(onlyType) } : {}) }, 'connected'),
     onStreamClose: ({ proxy }, reason) => log.info({ proxy, reason }, 'disconnected'),
     onPush: ({ proxy }, { typeUrl, resources, removed, bytes }) =>
       log.debug({ proxy, type: shortType(typeUrl), resources, removed, bytes }, 'sent'),
-    onNack: ({ proxy }, typeUrl, { message, resources, named }) =>
+    onNack: ({ proxy }, typeUrl, { message, resources }) =>
       log.warn(
         {
           proxy,
           type: shortType(typeUrl),
           resources: resources.slice(0, 10).map(({ name }) => name),
-          ...(named ? { from: resources.slice(0, 3).flatMap(({ name }) => sourcesOf(proxy, typeUrl, name)) } : {}),
+          from: sourcesOf(proxy, { typeUrl, names: resources.map(({ name }) => name), message }),
           refused: message,
         },
         'a proxy refused what it was sent; it keeps what it has, and is not sent the same again',

@@ -4,6 +4,8 @@ import { ServerCredentials } from '@grpc/grpc-js';
 import { debugRoutes } from '../admin/debug.ts';
 import { json, type Route, requestListener, text } from '../admin/http.ts';
 import { createMetrics } from '../admin/metrics.ts';
+import { Refusals } from '../admin/refusals.ts';
+import { statusRoute } from '../admin/status.ts';
 import { ConfigStore } from '../config/store.ts';
 import { Graph } from '../derive/graph.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
@@ -18,12 +20,13 @@ import {
   strictChecks,
   writtenEnvironment,
 } from './environment.ts';
-import { logEvents, logFindings } from './events.ts';
+import { bothEvents, logEvents, logFindings } from './events.ts';
 import { EXIT, StartError } from './failure.ts';
 import { Findings } from './findings.ts';
 import { type Bound, listenGrpc, listenGrpcUnix, listenHttp } from './listen.ts';
 import type { Logger } from './log.ts';
 import { resourceProvider } from './provider.ts';
+import { refusedFrom } from './refused-from.ts';
 import { isLoopback, parseAddress, type Settings } from './settings.ts';
 import { configSources } from './sources.ts';
 import { VERSION } from './version.ts';
@@ -78,19 +81,23 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
     cells: () => graph.cellCount,
   });
   counted.translated = metrics.translated;
+  const refusals = new Refusals(sessions);
   const discovery = new DiscoveryServer({
     provider: resourceProvider(sessions),
-    events: logEvents(log, metrics.events),
+    events: bothEvents(refusals.events, logEvents(log, metrics.events, refusedFrom(pipeline, sessions, store))),
     controlPlane: JSON.stringify({ Component: 'istiod', ID: 'istiod-vm', Info: { version: VERSION } }),
   });
 
   const bound = new Map<string, Bound>();
-  const debug = debugRoutes({
+  const inspected = {
     pipeline,
     sessions,
+    store,
     streams: () => discovery.streams(),
     diagnostics: () => findings.all(),
-  });
+    refusals: () => refusals.current(),
+  };
+  const debug = [...debugRoutes(inspected), statusRoute(inspected)];
   const { listen } = settings;
   try {
     const plain = ServerCredentials.createInsecure();

@@ -126,6 +126,11 @@ export class ProxySessions {
     return this.#open;
   }
 
+  /** By its id (`name.namespace`) or its whole node id; of several the last that connected. */
+  named(name: string): ProxySession | undefined {
+    return [...this.#open].findLast(({ proxy }) => proxy.id === name || proxy.nodeId === name);
+  }
+
   join(session: ProxySession, scope: ProxyScope): ScopeSets {
     const sets = this.#scopes.get(scope) ?? new ScopeSets(this.pipeline, scope, (s) => this.changed(s));
     this.#scopes.set(scope, sets);

@@ -1,5 +1,5 @@
 import { cached } from '../base/cached.ts';
-import type { Collection, CollectionChanges, CollectionView, Key } from '../derive/graph.ts';
+import type { Collection, CollectionChanges, CollectionView, InputName, Key } from '../derive/graph.ts';
 
 type View<V> = CollectionView<string, V>;
 
@@ -108,6 +108,10 @@ class UnionView<V> implements CollectionView<string, V> {
       else changed.set(name, value);
     }
     return { changed, removed };
+  }
+
+  inputsOf(item: string): readonly InputName[] {
+    return this.#refresh().flatMap((view) => view.inputsOf(item));
   }
 
   /** Looks at the parts as they are now; what they changed is noted at once, since later nobody may know. */

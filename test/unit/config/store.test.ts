@@ -119,6 +119,7 @@ test('a refused version leaves the last good one in force, with findings that na
     hash: good?.hash,
     source: SOURCE,
     location: { file: 'ns/a.yaml', line: 1, column: 1 },
+    refusedAt: { file: 'ns/a.yaml', line: 2, column: 1 },
   });
   const [held, error, ...others] = it.findings();
   assert.match(error ?? '', /^ns\/a.yaml:2:\d+: error IST0106: .*70000/);
@@ -127,6 +128,31 @@ test('a refused version leaves the last good one in force, with findings that na
   it.sink.apply('ns/a.yaml', file('ns/a.yaml', entry('a', 81)));
   assert.deepEqual([it.take(), it.findings()], [['~ns/a'], []]);
   assert.equal(it.store.status(key('a'))?.serving, 'current');
+});
+
+test('a status tells when the version that is served was taken, if it changed since the start', () => {
+  let now = 1000;
+  it = new Changes({ now: () => now });
+  it.sink.replace([file('ns/a.yaml', entry('a')), file('ns/b.yaml', entry('b'))]);
+  assert.equal(it.store.status(key('a'))?.since, undefined);
+  now = 2000;
+  it.sink.apply('ns/a.yaml', file('ns/a.yaml', entry('a', 81)));
+  now = 3000;
+  it.sink.apply('ns/a.yaml', file('ns/a.yaml', `\n${entry('a', 81)}`));
+  it.sink.apply('ns/a.yaml', file('ns/a.yaml', entry('a', 70000)));
+  assert.deepEqual([it.store.status(key('a'))?.since, it.store.changedAt(key('b'))], [2000, undefined]);
+  it.sink.apply('ns/a.yaml', undefined);
+  assert.deepEqual([it.store.status(key('a')), it.store.changedAt(key('a'))], [undefined, undefined]);
+});
+
+test('an object that was never right, or is not to be served, has a status, too', () => {
+  it = new Changes({ watchNamespaces: ['ns'] });
+  it.sink.replace([file('ns/a.yaml', entry('a', 70000)), file('other/b.yaml', entry('b'))]);
+  assert.deepEqual(it.store.keys(), [key('a'), key('b', 'other')]);
+  const location = { file: 'ns/a.yaml', line: 1, column: 1 };
+  const never = { accepted: false, serving: 'none', source: SOURCE, location, refusedAt: location };
+  assert.deepEqual(it.store.status(key('a')), never);
+  assert.equal(it.store.status(key('b', 'other'))?.serving, 'none');
 });
 
 test('a file that can not be read keeps all that it had; what it still says of others is taken', () => {

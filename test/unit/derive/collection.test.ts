@@ -227,3 +227,23 @@ test('a value is kept while it is equal', () => {
   graph.batch(() => input.set('a', 1));
   assert.deepEqual([view.get('a') === box, view.revision], [true, revision]);
 });
+
+test('an item names what it is made from, and not what the listing reads', () => {
+  const { graph, stock, goods } = shop();
+  const parts = graph.collectionOfParts('parts', {
+    parts: () => new Map(stock.keys().map((name) => [name, stock.get(name) ?? 0])),
+    value: (name: string, price: number) => goods.item('all', name) ?? price,
+  });
+  assert.deepEqual(goods.get('all').inputsOf('pear'), [{ input: 'stock', key: 'pear' }]);
+  assert.deepEqual(goods.get('all').inputsOf('fig'), []);
+  assert.deepEqual(goods.get('all').inputsOf('plum'), []);
+  assert.deepEqual(
+    parts
+      .get('')
+      .inputsOf('fig')
+      .map(({ input, key }) => `${input} ${key}`),
+    ['stock fig', 'stock.keys '],
+  );
+  const asking = graph.derived('asking', () => goods.get('all').inputsOf('pear'));
+  assert.throws(() => asking.get(''), /which may only read/);
+});

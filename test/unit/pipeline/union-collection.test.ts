@@ -75,3 +75,9 @@ test('a union whose shared part becomes another one stays the same object and te
   assert.deepEqual(changes?.removed, ['a1', 'a2']);
   assert.equal(view.changesSince(revision - 1), undefined);
 });
+
+test('an item of a union names what it is made from', () => {
+  const { view } = started();
+  assert.deepEqual(view.inputsOf('own1'), [{ input: 'value', key: 'own1' }]);
+  assert.deepEqual(view.inputsOf('b2'), []);
+});
