@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import { type Finding, type Place, placeOf } from '../../config/finding.ts';
 import { fullHostname, routeSemantics } from '../virtual-service.ts';
 import type { Analyzer } from './analyzer.ts';
-import type { MeshFacts } from './facts.ts';
+import type { HostSubsets, MeshFacts } from './facts.ts';
 import { listed } from './names.ts';
 
 type PlacedDestination = readonly [Place, Destination];
@@ -56,10 +56,9 @@ function unknownSubset(subset: string, host: Hostname, facts: MeshFacts): string
   const what = `no DestinationRule gives "${host}" a subset "${subset}", so requests to it fail`;
   const [first] = known;
   if (first === undefined) return `${what}: write one with this host and this subset`;
-  const rules = known.map(({ rule, subsets }) =>
-    subsets.length === 0 ? `${rule} has no subsets` : `${rule} has ${listed(subsets)}`,
-  );
-  return `${what}: add it to DestinationRule ${first.rule} (${rules.join('; ')})`;
+  const has = ({ subsets }: HostSubsets) => (subsets.length === 0 ? 'has no subsets' : `has ${listed(subsets)}`);
+  const others = known.slice(1).map((other) => `; ${other.rule} ${has(other)}`);
+  return `${what}: add it to DestinationRule ${first.rule}, which ${has(first)}${others.join('')}`;
 }
 
 function* destinationFindings(

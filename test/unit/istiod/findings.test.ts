@@ -70,7 +70,7 @@ test('a subset that is missing is named at its place until it is there', async (
   const [finding] = findings.all();
   assert.equal(finding?.resource, 'VirtualService/shop/orders');
   assert.equal(finding?.path, 'spec.http[0].route[0].destination.subset');
-  assert.match(finding?.message ?? '', /add it to DestinationRule shop\/orders \(shop\/orders has v1\)/);
+  assert.match(finding?.message ?? '', /add it to DestinationRule shop\/orders, which has v1/);
   assert.deepEqual(findings.counts(), { error: 1, warning: 0, info: 0 });
   write({ 'shop/dr.yaml': rule('v1', 'v2') });
   assert.deepEqual(await told(), [`${VS}: IST0101 9:57 → `]);
