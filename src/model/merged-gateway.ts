@@ -45,8 +45,11 @@ export interface MergedGateway {
   readonly conflicts: readonly GatewayConflict[];
 }
 
-/** What becomes of a TLS server of whose hosts another server has some: it keeps its others, or it is left out. */
-export type SharedHosts = 'keep-others' | 'leave-out';
+/**
+ * How far servers that are at odds are served: `widest` leaves out those hosts alone that another server has; `istiod` does as
+ * istiod does, which leaves out a whole server for one such host, and may send what Envoy refuses.
+ */
+export type MergeStyle = 'widest' | 'istiod';
 
 /**
  * Merges the Gateways of a proxy, oldest first: of two servers that can not share a port, and of two with the same host in one
@@ -55,8 +58,8 @@ export type SharedHosts = 'keep-others' | 'leave-out';
  *
  * @see istio/istio pilot/pkg/model/gateway.go `mergeGateways`
  */
-export function mergeGateways(gateways: readonly GatewayOfProxy[], sharedHosts: SharedHosts): MergedGateway {
-  const merging = new Merging(sharedHosts);
+export function mergeGateways(gateways: readonly GatewayOfProxy[], style: MergeStyle): MergedGateway {
+  const merging = new Merging(style);
   for (const { gateway, listenPorts } of gateways) {
     for (const [index, server] of (gateway.spec.servers ?? []).entries()) {
       for (const port of listenPorts(server.port.number)) {
@@ -88,10 +91,10 @@ interface Ports {
 type ConflictOver = (hosts?: readonly Hostname[]) => GatewayConflict;
 
 class Merging {
-  readonly #sharedHosts: SharedHosts;
+  readonly #style: MergeStyle;
   readonly #taken = new Set<number>();
-  /** The last place of a plaintext server of each port. */
-  readonly #plaintext = new Map<number, Place>();
+  /** Places of plaintext servers by port, the newest last. */
+  readonly #plaintext = new Map<number, Place[]>();
   readonly #places = new Map<string, Ports>();
   readonly #routes = new Map<string, MergedServer[]>();
   /** `port bind host` of TLS servers. */
@@ -99,8 +102,8 @@ class Merging {
   readonly #conflicts: GatewayConflict[] = [];
   #autoPassthrough = false;
 
-  constructor(sharedHosts: SharedHosts) {
-    this.#sharedHosts = sharedHosts;
+  constructor(style: MergeStyle) {
+    this.#style = style;
   }
 
   finished(): MergedGateway {
@@ -115,14 +118,16 @@ class Merging {
   }
 
   add(wanted: MergedServer, place: Place, conflict: ConflictOver): void {
-    const server = wanted.tls === undefined ? wanted : this.#withFreeHosts(wanted, place, conflict);
+    // istiod compares hosts of plaintext servers that redirect, too, though their requests are told apart by host.
+    const compared = this.#style === 'istiod' ? wanted.tls !== undefined : isTlsServer(wanted);
+    const server = compared ? this.#withFreeHosts(wanted, place, conflict) : wanted;
     if (server === undefined) return;
     if (!this.#taken.has(place.port)) {
       this.#taken.add(place.port);
       this.#open(server, place);
       return;
     }
-    const plaintext = this.#plaintext.get(place.port);
+    const plaintext = this.#plaintextNear(place);
     const added =
       plaintext === undefined
         ? this.#addBesideTls(server, place)
@@ -132,20 +137,27 @@ class Merging {
     if (!added) this.#conflicts.push(conflict());
   }
 
+  /** istiod looks at the newest place alone, so that a third address parts servers that belong together. */
+  #plaintextNear({ port, bind }: Place): Place | undefined {
+    const places = this.#plaintext.get(port) ?? [];
+    const newest = places.at(-1);
+    return this.#style === 'istiod' ? newest : (places.find((place) => place.bind === bind) ?? newest);
+  }
+
   /** Envoy tells TLS servers of a place apart by host, so that each host can have but one. */
   #withFreeHosts(server: MergedServer, { port, bind }: Place, conflict: ConflictOver): MergedServer | undefined {
     const id = (host: Hostname): string => `${port} ${bind} ${host}`;
     const shared = server.hosts.filter((host) => this.#tlsHosts.has(id(host)));
     if (shared.length > 0) this.#conflicts.push(conflict(shared));
     const free = server.hosts.filter((host) => !shared.includes(host));
-    if (shared.length > 0 && (this.#sharedHosts === 'leave-out' || free.length === 0)) return undefined;
+    if (shared.length > 0 && (this.#style === 'istiod' || free.length === 0)) return undefined;
     for (const host of free) this.#tlsHosts.add(id(host));
     this.#autoPassthrough ||= server.tls?.mode === 'AUTO_PASSTHROUGH';
     return { ...server, hosts: free };
   }
 
   #open(server: MergedServer, place: Place): void {
-    if (!isTlsServer(server)) this.#plaintext.set(place.port, place);
+    if (!isTlsServer(server)) append(this.#plaintext, place.port, place);
     if (routesRequests(server)) this.#routes.set(server.route, [server]);
     this.#places.set(idOf(place), { place, route: server.route, servers: [server] });
   }

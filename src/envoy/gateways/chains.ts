@@ -1,7 +1,7 @@
 import type { ServerTLSSettings, VirtualService } from '#generated/config/specs.ts';
 import type { Hostname } from '../../base/host.ts';
 import type { Config } from '../../config/config.ts';
-import type { MergedPort, SharedHosts } from '../../model/merged-gateway.ts';
+import type { MergedPort, MergeStyle } from '../../model/merged-gateway.ts';
 import { type MergedServer, passesTls, routesRequests, serverNames } from '../../model/merged-gateway-server.ts';
 import { isHttp, type Protocol } from '../../model/protocol.ts';
 import type { ServicePort } from '../../model/service.ts';
@@ -53,8 +53,7 @@ export interface GatewayChainsInput {
   readonly destination: (route: ConnectionRoute, port: ServicePort) => TcpDestination;
   /** Those whose host is covered by one of these. */
   readonly passedClusters: (hosts: readonly Hostname[]) => readonly PassedCluster[];
-  /** What becomes of a match of whose names another has some. */
-  readonly sharedHosts: SharedHosts;
+  readonly style: MergeStyle;
 }
 
 /** ALPN of mutual TLS in the mesh: nothing else is passed on by SNI alone. */
@@ -76,7 +75,7 @@ export function gatewayChains(input: GatewayChainsInput): readonly GatewayChain[
       return server.tls?.mode === 'AUTO_PASSTHROUGH' ? passedChains(server, input) : tlsChains(server, input, passed);
     });
   });
-  return input.sharedHosts === 'leave-out' ? chains : distinct(chains);
+  return input.style === 'istiod' ? chains : distinct(chains);
 }
 
 function httpsChain(server: MergedServer, tls: ServerTLSSettings): RequestChain {
@@ -114,7 +113,7 @@ function tcpChain(server: MergedServer, input: GatewayChainsInput): readonly Con
 function tlsChains(server: MergedServer, input: GatewayChainsInput, passed: Set<Hostname>): readonly ConnectionChain[] {
   return tlsRoutes(server, input.virtualServices(server.gateway)).flatMap((route): readonly ConnectionChain[] => {
     const { sniHosts } = route;
-    if (input.sharedHosts === 'leave-out' && sniHosts.some((host) => passed.has(host))) return [];
+    if (input.style === 'istiod' && sniHosts.some((host) => passed.has(host))) return [];
     for (const host of sniHosts) passed.add(host);
     const tcp = input.destination(route, portOf(server));
     const { protocol } = server;

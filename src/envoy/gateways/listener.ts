@@ -28,7 +28,7 @@ export interface GatewayListenerInput {
   /** ProxyConfig `gatewayTopology`. */
   readonly topology: Topology;
   /** How TLS ends; `agent`: the node has one, which serves the workload's own certificate. */
-  readonly tls: Omit<ServerTls, 'settings' | 'tcp'> & { readonly agent: boolean };
+  readonly tls: Omit<ServerTls, 'settings' | 'tcp' | 'omitsIdleNames'> & { readonly agent: boolean };
   /** Connections are spread evenly over the proxy's threads. */
   readonly exactBalance: boolean;
 }
@@ -73,6 +73,7 @@ function filterChain(chain: GatewayChain, input: GatewayListenerInput): FilterCh
           transportSocket: serverTlsSocket({
             ...input.tls,
             settings: chain.tls,
+            omitsIdleNames: !input.http.istioExtensions,
             ...(chain.kind === 'tcp' ? { tcp: { peerExchange } } : {}),
           }),
         }),

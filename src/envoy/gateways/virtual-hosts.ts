@@ -1,6 +1,7 @@
 import { compareHosts, type Hostname, isSubsetOfHost } from '../../base/host.ts';
 import { compareStrings } from '../../base/order.ts';
 import type { ConfigKey } from '../../config/config.ts';
+import type { MergeStyle } from '../../model/merged-gateway.ts';
 import { hostOfServer, hostsForNamespace, type MergedServer } from '../../model/merged-gateway-server.ts';
 import { hostAndPort } from '../routes/domains.ts';
 
@@ -27,8 +28,8 @@ export interface GatewayHostsInput {
   readonly virtualServices: (gateway: string) => readonly BoundVirtualService[];
   /** Whether any route of the VirtualService is for such requests. */
   readonly hasRoutes: (routes: BoundRoutes) => boolean;
-  /** Hosts that are only redirected stand there with the namespace before them, as istiod has it: no request has such a name. */
-  readonly keepsNamespaces: boolean;
+  /** istiod writes hosts that are only redirected with the namespace before them, a name that no request has. */
+  readonly style: MergeStyle;
 }
 
 export interface GatewayVirtualHost {
@@ -82,14 +83,14 @@ export function gatewayVirtualHosts(input: GatewayHostsInput): readonly GatewayV
         }
       }
     }
-    if (redirects) addRedirects(server, hosts, input.keepsNamespaces);
+    if (redirects) addRedirects(server, hosts, input.style);
   }
   return collapsed(hosts).sort((a, b) => compareStrings(a.name, b.name));
 }
 
-function addRedirects(server: MergedServer, hosts: Map<Hostname, Host>, keepsNamespaces: boolean): void {
+function addRedirects(server: MergedServer, hosts: Map<Hostname, Host>, style: MergeStyle): void {
   for (const written of server.hosts) {
-    const hostname = (keepsNamespaces ? written : hostOfServer(written)).toLowerCase();
+    const hostname = (style === 'istiod' ? written : hostOfServer(written)).toLowerCase();
     const host = hosts.get(hostname);
     if (host !== undefined) host.requiresTls = true;
     else hosts.set(hostname, { name: hostAndPort(hostname, server.port), routes: [], requiresTls: true });

@@ -82,8 +82,7 @@ function clientConditions(settings: ServerTLSSettings, byCredential: boolean): C
 
 /** Certificates that this control plane, or another server of secrets, hands out by name. */
 function credentialIdentity(
-  settings: ServerTLSSettings,
-  sockets: SecretSockets,
+  { settings, sockets, omitsIdleNames = false }: ServerTls,
   checksClients: boolean,
 ): CommonTlsContext {
   const { credentialName = '', credentialNames = [], caCertCredentialName = '', subjectAltNames } = settings;
@@ -97,7 +96,7 @@ function credentialIdentity(
     tlsCertificateSdsSecretConfigs: own.map((name) => credentialSecret(name, sockets)),
     ...(checksClients
       ? validation(roots, clientConditions(settings, true))
-      : names === undefined
+      : names === undefined || omitsIdleNames
         ? {}
         : { validationContext: { matchSubjectAltNames: names } }),
   };
@@ -114,6 +113,8 @@ export interface ServerTls {
   readonly tcp?: { readonly peerExchange: boolean };
   /** The node has an agent, which serves its files; absent: true. */
   readonly agent?: boolean;
+  /** Names that no certificate is compared with are left out: an Envoy refuses them, although istiod sends them. */
+  readonly omitsIdleNames?: boolean;
 }
 
 function fileIdentity({ settings, serverFiles, sockets, agent }: ServerTls, checksClients: boolean): CommonTlsContext {
@@ -137,7 +138,7 @@ function fileIdentity({ settings, serverFiles, sockets, agent }: ServerTls, chec
  * @see istio/istio pilot/pkg/networking/core/listener.go `BuildListenerTLSContext`
  */
 export function serverTlsSocket(tls: ServerTls): TransportSocket {
-  const { settings, defaults, sockets, tcp } = tls;
+  const { settings, defaults, tcp } = tls;
   const mode = settings.mode ?? 'PASSTHROUGH';
   const requires = mode === 'MUTUAL' || mode === 'ISTIO_MUTUAL';
   const checks = requires || mode === 'OPTIONAL_MUTUAL';
@@ -147,7 +148,7 @@ export function serverTlsSocket(tls: ServerTls): TransportSocket {
     requireClientCertificate: requires,
     commonTlsContext: {
       alpnProtocols: tcp && mode === 'ISTIO_MUTUAL' ? meshTcpServerAlpn(tcp.peerExchange) : ALPN_HTTP,
-      ...(named && mode !== 'ISTIO_MUTUAL' ? credentialIdentity(settings, sockets, checks) : fileIdentity(tls, checks)),
+      ...(named && mode !== 'ISTIO_MUTUAL' ? credentialIdentity(tls, checks) : fileIdentity(tls, checks)),
       ...(ownParams ? tlsParams(settings, defaults) : {}),
     },
   });

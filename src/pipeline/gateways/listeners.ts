@@ -10,7 +10,7 @@ import { gatewayListener } from '../../envoy/gateways/listener.ts';
 import { type Addresses, listenerName, wildcards } from '../../envoy/listeners/addresses.ts';
 import { gatewayConnectionSettings } from '../../envoy/listeners/connection-settings.ts';
 import { passedDestination, routeDestination } from '../../envoy/listeners/tcp-destination.ts';
-import type { MergedPort } from '../../model/merged-gateway.ts';
+import type { MergedPort, MergeStyle } from '../../model/merged-gateway.ts';
 import { routesRequests } from '../../model/merged-gateway-server.ts';
 import type { ProxyScope } from '../../model/scope.ts';
 import type { Service } from '../../model/service.ts';
@@ -24,12 +24,12 @@ import type { Outbound } from '../outbound.ts';
 import { LISTENER } from '../outbound-listeners.ts';
 import type { OutboundScope } from '../outbound-scope.ts';
 import { proxyConfigOf } from '../proxy-config.ts';
+import { mergeStyle } from './merged-gateways.ts';
 
 /** What of a gateway counts for each of its listeners. Interned. */
 interface GatewayView {
   readonly tls: TlsView;
-  /** The Envoy has Istio's own filters. */
-  readonly istioExtensions: boolean;
+  readonly style: MergeStyle;
   readonly exactBalance: boolean;
   readonly topology: Topology;
 }
@@ -71,7 +71,7 @@ export function deriveGatewayListeners(
   const viewOf = (scope: ProxyScope): GatewayView =>
     gatewayViews.intern({
       tls: views.tls(scope),
-      istioExtensions: scope.capabilities.istioExtensions,
+      style: mergeStyle(scope),
       exactBalance: metadataFlag(scope, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
       topology: proxyConfigOf(scope, mesh).gatewayTopology ?? {},
     });
@@ -106,7 +106,7 @@ export function deriveGatewayListeners(
       const { certificate: agent, serverFiles, sockets } = view.tls;
       const chains = gatewayChains({
         ports,
-        sharedHosts: view.istioExtensions ? 'leave-out' : 'keep-others',
+        style: view.style,
         virtualServices: (gateway) => (scope === undefined ? [] : virtualServices(scope, gateway)),
         passedClusters: (hosts) =>
           scope === undefined

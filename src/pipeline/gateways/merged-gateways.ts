@@ -6,12 +6,7 @@ import { compareStrings } from '../../base/order.ts';
 import { WeakInterner } from '../../base/weak-intern.ts';
 import type { ConfigKey } from '../../config/config.ts';
 import type { Derived, Graph } from '../../derive/graph.ts';
-import {
-  type GatewayOfProxy,
-  type MergedGateway,
-  mergeGateways,
-  type SharedHosts,
-} from '../../model/merged-gateway.ts';
+import { type GatewayOfProxy, type MergedGateway, type MergeStyle, mergeGateways } from '../../model/merged-gateway.ts';
 import type { ProxyScope } from '../../model/scope.ts';
 import type { ServiceTarget } from '../../model/service.ts';
 import { type Mesh, ONE } from '../mesh.ts';
@@ -41,7 +36,7 @@ interface GatewayRef {
 /** All that the merged gateway of a proxy depends on. Interned. */
 interface MergeKey {
   readonly gateways: readonly GatewayRef[];
-  readonly sharedHosts: SharedHosts;
+  readonly style: MergeStyle;
 }
 
 /** Marks a Gateway that was made from one of the Gateway API: the hostnames of its services. */
@@ -79,7 +74,7 @@ export function deriveMergedGateways(
   );
   const merged = graph.derived<MergeKey, MergedGateway>(
     'mergedGateway',
-    ({ gateways, sharedHosts }) =>
+    ({ gateways, style }) =>
       mergeGateways(
         gateways.flatMap(({ key, ports, otherPorts }): readonly GatewayOfProxy[] => {
           const gateway = mesh.config<Gateway>(key);
@@ -87,7 +82,7 @@ export function deriveMergedGateways(
           const listenPorts = (port: number) => targets.get(port) ?? (otherPorts ? [port] : []);
           return gateway === undefined ? [] : [{ gateway, listenPorts }];
         }),
-        sharedHosts,
+        style,
       ),
     { equals: deepEqual },
   );
@@ -95,11 +90,14 @@ export function deriveMergedGateways(
     if (scope.type !== 'router') return undefined;
     const targets = mesh.targets.get(scope);
     const gateways = heads.get(ONE).flatMap((gateway) => refOf(gateway, scope.labels, targets) ?? []);
-    // Istio's Envoys are sent what istiod sends.
-    const sharedHosts = scope.capabilities.istioExtensions ? 'leave-out' : 'keep-others';
-    const key: MergeKey = { gateways, sharedHosts };
+    const key: MergeKey = { gateways, style: mergeStyle(scope) };
     return merged.get(keys.intern(canonicalJson(key), () => key));
   });
+}
+
+/** Istio's Envoys are sent what istiod sends. */
+export function mergeStyle({ capabilities }: ProxyScope): MergeStyle {
+  return capabilities.istioExtensions ? 'istiod' : 'widest';
 }
 
 function compareHeads(a: GatewayHead, b: GatewayHead): number {

@@ -9,7 +9,7 @@ import { type BoundRoutes, gatewayVirtualHosts } from '../../envoy/gateways/virt
 import { admitsClient } from '../../envoy/routes/client-condition.ts';
 import type { DestinationFacts } from '../../envoy/routes/destination.ts';
 import { hostAndPort } from '../../envoy/routes/domains.ts';
-import type { MergedGateway } from '../../model/merged-gateway.ts';
+import type { MergedGateway, MergeStyle } from '../../model/merged-gateway.ts';
 import type { MergedServer } from '../../model/merged-gateway-server.ts';
 import type { ProxyScope } from '../../model/scope.ts';
 import type { Service } from '../../model/service.ts';
@@ -23,11 +23,11 @@ import { proxyConfigOf } from '../proxy-config.ts';
 import type { HashClient, HashRules } from '../route-hashes.ts';
 import type { RouteHeads } from '../route-heads.ts';
 import { type EncodedPart, type RoutesKey, routesKey, type VirtualHostKey, virtualHostKey } from '../virtual-hosts.ts';
+import { mergeStyle } from './merged-gateways.ts';
 
 /** What of a gateway its route configurations depend on. Interned. */
 interface GatewayRouteView extends HashClient {
-  /** What istiod sends is sent, to Istio's Envoys. */
-  readonly istioExtensions: boolean;
+  readonly style: MergeStyle;
   readonly includeRequestAttemptCount: boolean;
   readonly appendXForwardedHost: boolean;
 }
@@ -122,7 +122,7 @@ export function deriveGatewayRoutes(
       const { namespace, labels, includeRequestAttemptCount } = view;
       const hosts = gatewayVirtualHosts({
         servers,
-        keepsNamespaces: view.istioExtensions,
+        style: view.style,
         virtualServices: (gateway) => mesh.virtualServicesForGateway.get(`${namespace}|${gateway}`),
         hasRoutes: ({ virtualService, gateway, port: listenPort }) => {
           const client = { listenPort, gateways: new Set([gateway]), namespace, labels };
@@ -188,7 +188,7 @@ export function deriveGatewayRoutes(
       namespace: scope.namespace,
       sidecar: SIDECAR,
       labels: labelsOf(scope, merged),
-      istioExtensions: scope.capabilities.istioExtensions,
+      style: mergeStyle(scope),
       includeRequestAttemptCount: proxyHeaders?.attemptCount?.disabled !== true,
       appendXForwardedHost: proxyHeaders?.xForwardedHost?.enabled === true,
     };
