@@ -2,6 +2,7 @@ import type { MeshFile } from '#generated/config/specs.ts';
 import type { Config } from '../config/config.ts';
 import { MESH } from '../config/mesh-files.ts';
 import { parseFile } from '../config/parse.ts';
+import type { AddressAllocation } from '../model/vip.ts';
 import { listenerSwitches } from '../pipeline/listener-switches.ts';
 import type { MeshOptions } from '../pipeline/options.ts';
 import { DEFAULT_MESH_OPTIONS } from '../pipeline/options.ts';
@@ -39,6 +40,12 @@ function isTrue(value: string | undefined): boolean {
   return /^(1|t|true)$/i.test(value ?? '');
 }
 
+/** Istio knows true (its default) and false. `status` is ours: there, addresses stand in the objects' status and nowhere else. */
+function addressAllocation(value = ''): AddressAllocation {
+  if (/^(0|f|false)$/i.test(value)) return 'table-only';
+  return value.toLowerCase() === 'status' ? 'status-only' : 'status-first';
+}
+
 /** Istio's variables that shape translation. */
 export function meshOptions(env: Environment, rootNamespace: string): MeshOptions {
   return {
@@ -49,6 +56,7 @@ export function meshOptions(env: Environment, rootNamespace: string): MeshOption
     persistentSessionLabel: env['PILOT_PERSISTENT_SESSION_LABEL'] || DEFAULT_MESH_OPTIONS.persistentSessionLabel,
     persistentSessionHeaderLabel:
       env['PILOT_PERSISTENT_SESSION_HEADER_LABEL'] || DEFAULT_MESH_OPTIONS.persistentSessionHeaderLabel,
+    addressAllocation: addressAllocation(env['PILOT_ENABLE_IP_AUTOALLOCATE']),
     listeners: listenerSwitches(env),
   };
 }

@@ -4,7 +4,7 @@ import type { Labels } from '../base/labels.ts';
 import type { Config } from '../config/config.ts';
 import type { Endpoint } from './endpoint.ts';
 import { parseProtocol } from './protocol.ts';
-import { type Resolution, type Service, UNSPECIFIED_ADDRESS } from './service.ts';
+import { type AutoAddress, type Resolution, type Service, UNSPECIFIED_ADDRESS } from './service.ts';
 import { trafficDistribution } from './traffic-distribution.ts';
 import { type Workload, type WorkloadContext, workloadOfEntry } from './workload.ts';
 
@@ -22,9 +22,14 @@ export function isDns(resolution: Resolution): boolean {
 
 /**
  * One service for each pair of host and address.
+ * @param autoAddress the address that a host without any was given
  * @see istio/istio pilot/pkg/serviceregistry/serviceentry/conversion.go `convertServices`
  */
-export function servicesOfServiceEntry(config: Config<ServiceEntry>, namespaceAnnotations: Labels): readonly Service[] {
+export function servicesOfServiceEntry(
+  config: Config<ServiceEntry>,
+  namespaceAnnotations: Labels,
+  autoAddress: (hostname: string) => AutoAddress | undefined,
+): readonly Service[] {
   const { spec, namespace, name, labels, annotations } = config;
   const resolution = RESOLUTIONS[spec.resolution ?? 'NONE'];
   const specPorts = spec.ports ?? [];
@@ -56,14 +61,18 @@ export function servicesOfServiceEntry(config: Config<ServiceEntry>, namespaceAn
     config: config.key,
   } as const;
   return (spec.hosts ?? []).flatMap((hostname) =>
-    serviceAddresses(spec).map((address) => ({
-      id: `${namespace}/${name}/${hostname}/${address}`,
-      hostname,
-      name: hostname,
-      address,
-      vips: address === UNSPECIFIED_ADDRESS ? [] : [address],
-      ...shared,
-    })),
+    serviceAddresses(spec).map((address) => {
+      const allocated = address === UNSPECIFIED_ADDRESS ? autoAddress(hostname) : undefined;
+      return {
+        id: `${namespace}/${name}/${hostname}/${address}`,
+        hostname,
+        name: hostname,
+        address,
+        vips: address === UNSPECIFIED_ADDRESS ? [] : [address],
+        ...(allocated ? { autoAddress: allocated } : {}),
+        ...shared,
+      };
+    }),
   );
 }
 

@@ -20,6 +20,12 @@ export interface ServicePort {
 /** Who may see an object: namespaces by name, `*` for all, `.` for its own, `~` for none; absent: the mesh's default. */
 export type ExportTo = readonly string[];
 
+/** An address of each family, empty where there is none. */
+export interface AutoAddress {
+  readonly v4: string;
+  readonly v6: string;
+}
+
 /**
  * A service under one hostname and one address. A ServiceEntry gives one Service per pair of host and address.
  * @see istio/istio pilot/pkg/model/service.go `Service`
@@ -42,7 +48,7 @@ export interface Service {
   /** All virtual IPs of the service (a dual-stack Service has two); empty when `address` is unspecified. */
   readonly vips: readonly string[];
   /** Allocated automatically; used where DNS is captured or `address` is unspecified. */
-  readonly autoAddress?: { readonly v4: string; readonly v6: string };
+  readonly autoAddress?: AutoAddress;
   readonly labels: Labels;
   /** Of the workloads behind it. */
   readonly selector?: Labels;

@@ -10,6 +10,7 @@ import type { Mesh } from './mesh.ts';
 import type { MeshOptions } from './options.ts';
 import { deriveScopes } from './scopes.ts';
 import { deriveServices } from './services.ts';
+import { deriveVips } from './vips.ts';
 import { deriveVirtualServices } from './virtual-services.ts';
 import { deriveWorkloads } from './workloads.ts';
 
@@ -17,7 +18,8 @@ import { deriveWorkloads } from './workloads.ts';
 export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, options: MeshOptions): Mesh {
   const configuration = deriveConfiguration(graph, configs, options);
   const workloads = deriveWorkloads(graph, configuration, options);
-  const services = deriveServices(graph, configuration, workloads, options);
+  const vips = deriveVips(graph, configuration, options.addressAllocation);
+  const services = deriveServices(graph, configuration, workloads, vips, options);
   const virtualServices = deriveVirtualServices(graph, configuration, options);
   const destinationRules = deriveDestinationRules(graph, configuration, options);
   const scopes = deriveScopes(graph, configuration, workloads, services, virtualServices);
@@ -36,6 +38,7 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
     ...destinationRules,
     ...scopes,
     peerAuthentications,
+    vips,
     mergedGateway: deriveMergedGateways(graph, { ...configuration, ...scopes }),
     options,
   };

@@ -12,6 +12,7 @@ import type { ListenerSwitches } from '../envoy/listeners/switches.ts';
 import { BLACK_HOLE_CLUSTER, clusterName, PASSTHROUGH_CLUSTER } from '../envoy/names.ts';
 import type { SecretSockets } from '../envoy/tls-context.ts';
 import type { ProxyScope } from '../model/scope.ts';
+import type { AddressAllocation } from '../model/vip.ts';
 import type { Mesh } from './mesh.ts';
 
 /** What of a proxy counts for listeners that only pass connections on. Interned. */
@@ -104,6 +105,21 @@ function ownProxyConfig({ metadata }: ProxyScope): HttpView['proxy'] {
   };
 }
 
+/**
+ * By which addresses a proxy knows services. Those that are allocated automatically are for proxies whose agent resolves names.
+ * @see istio/istio pilot/pkg/model/service.go `nodeUsesAutoallocatedIPs`
+ */
+export function addressView(scope: ProxyScope, allocation: AddressAllocation): AddressView {
+  const { ipFamilies, clusterId } = scope;
+  const asks = allocation !== 'table-only' || metadataFlag(scope, 'DNS_AUTO_ALLOCATE');
+  return {
+    ipv4: ipFamilies !== 'IPv6',
+    ipv6: ipFamilies !== 'IPv4',
+    inCluster: clusterId !== '',
+    autoAddresses: asks && metadataFlag(scope, 'DNS_CAPTURE'),
+  };
+}
+
 export function deriveListenerViews(graph: Graph, mesh: Mesh, switches: ListenerSwitches): ListenerViews {
   const tcpViews = new Interner<TcpView>();
   const httpViews = new Interner<HttpView>();
@@ -157,12 +173,7 @@ export function deriveListenerViews(graph: Graph, mesh: Mesh, switches: Listener
       },
     }),
     virtualPorts,
-    addressView: (scope) => ({
-      ipv4: scope.ipFamilies !== 'IPv6',
-      ipv6: scope.ipFamilies !== 'IPv4',
-      inCluster: scope.clusterId !== '',
-      autoAddresses: metadataFlag(scope, 'DNS_CAPTURE'),
-    }),
+    addressView: (scope) => addressView(scope, mesh.options.addressAllocation),
     portLimits: (scope) => ({
       unprivileged: metadataFlag(scope, 'UNPRIVILEGED_POD'),
       reserved: [

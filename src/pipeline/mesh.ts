@@ -11,6 +11,7 @@ import type { Service, ServiceTarget } from '../model/service.ts';
 
 import type { Configuration } from './configuration.ts';
 import type { MeshOptions } from './options.ts';
+import type { Vips } from './vips.ts';
 
 /** Key of derivations that exist once. */
 export const ONE = '';
@@ -67,4 +68,6 @@ export interface Mesh extends Configuration {
   readonly targets: Derived<ProxyScope, readonly ServiceTarget[]>;
   /** Key: `ProxyScope`. The Gateways of a router as one; undefined for other proxies. */
   readonly mergedGateway: Derived<ProxyScope, MergedGateway | undefined>;
+  /** Addresses that are allocated automatically. */
+  readonly vips: Vips;
 }

@@ -1,4 +1,5 @@
 import { DEFAULT_LISTENER_SWITCHES, type ListenerSwitches } from '../envoy/listeners/switches.ts';
+import type { AddressAllocation } from '../model/vip.ts';
 
 /** What does not change while the process runs. Istio's environment variables of the same meaning are named. */
 export interface MeshOptions {
@@ -14,6 +15,8 @@ export interface MeshOptions {
   readonly persistentSessionLabel: string;
   /** `PILOT_PERSISTENT_SESSION_HEADER_LABEL`. */
   readonly persistentSessionHeaderLabel: string;
+  /** `PILOT_ENABLE_IP_AUTOALLOCATE`. */
+  readonly addressAllocation: AddressAllocation;
   readonly listeners: ListenerSwitches;
 }
 
@@ -24,5 +27,6 @@ export const DEFAULT_MESH_OPTIONS: MeshOptions = {
   dualStack: false,
   persistentSessionLabel: 'istio.io/persistent-session',
   persistentSessionHeaderLabel: 'istio.io/persistent-session-header',
+  addressAllocation: 'status-first',
   listeners: DEFAULT_LISTENER_SWITCHES,
 };

@@ -8,6 +8,7 @@ import type { Derived, Graph } from '../derive/graph.ts';
 import type { AddressView } from '../envoy/listeners/service-address.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import { fullHostname } from '../model/virtual-service.ts';
+import { addressView } from './listener-views.ts';
 import { type Mesh, ONE } from './mesh.ts';
 import { proxyConfigOf } from './proxy-config.ts';
 import type { HashedHosts } from './route-hashes.ts';
@@ -70,7 +71,7 @@ export function deriveRouteView(
       sidecar: scope.sidecar,
       dnsDomain: scope.dnsDomain,
       labels: {},
-      addresses: addressView(scope),
+      addresses: addressView(scope, mesh.options.addressAllocation),
       unredirected: scope.interceptionMode === 'NONE',
       httpProxy: httpProxyPort(scope, mesh) !== 0,
       proxylessGrpc: scope.capabilities.grpc,
@@ -82,16 +83,6 @@ export function deriveRouteView(
     const labels = Object.fromEntries(names.map((name) => [name, scope.labels[name] ?? '']));
     return interned({ ...unlabelled, labels });
   });
-}
-
-function addressView({ ipFamilies, clusterId, metadata }: ProxyScope): AddressView {
-  const dnsCapture = metadata['DNS_CAPTURE'];
-  return {
-    ipv4: ipFamilies !== 'IPv6',
-    ipv6: ipFamilies !== 'IPv4',
-    inCluster: clusterId !== '',
-    autoAddresses: dnsCapture === true || dnsCapture === 'true',
-  };
 }
 
 function httpProxyPort({ metadata }: ProxyScope, mesh: Mesh): number {

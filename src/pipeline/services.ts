@@ -15,6 +15,7 @@ import { type Visibility, visibilityOf } from '../model/visibility.ts';
 import type { Configuration } from './configuration.ts';
 import { type NamespacedHost, ONE } from './mesh.ts';
 import type { MeshOptions } from './options.ts';
+import type { Vips } from './vips.ts';
 import type { Workloads } from './workloads.ts';
 
 export interface Services {
@@ -38,6 +39,7 @@ export function deriveServices(
   graph: Graph,
   configuration: Configuration,
   workloads: Workloads,
+  vips: Vips,
   options: MeshOptions,
 ): Services {
   const { configs } = configuration;
@@ -63,7 +65,8 @@ export function deriveServices(
       if (config === undefined) return NO_SERVICES;
       const namespaceAnnotations = configuration.namespaceAnnotations.get(config.namespace);
       if (config.kind === 'ServiceEntry') {
-        return servicesOfServiceEntry(config as Config<ServiceEntry>, namespaceAnnotations);
+        const entry = config as Config<ServiceEntry>;
+        return servicesOfServiceEntry(entry, namespaceAnnotations, (host) => vips.autoAddress(entry, host));
       }
       const { domainSuffix, persistentSessionLabel, persistentSessionHeaderLabel } = options;
       return [

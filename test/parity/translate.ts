@@ -14,7 +14,12 @@ export function pipelineOf({ configs, env }: ConformanceCase, graph: Graph = new
   graph.batch(() => {
     for (const [key, config] of configs) input.set(key, config);
   });
-  const options: MeshOptions = { ...DEFAULT_MESH_OPTIONS, dualStack: env['ISTIO_DUAL_STACK'] === 'true' };
+  const options: MeshOptions = {
+    ...DEFAULT_MESH_OPTIONS,
+    dualStack: env['ISTIO_DUAL_STACK'] === 'true',
+    // No allocator wrote addresses when the answers were taken.
+    addressAllocation: env['PILOT_ENABLE_IP_AUTOALLOCATE'] === 'false' ? 'table-only' : 'status-only',
+  };
   return createPipeline(graph, input, options);
 }
 
