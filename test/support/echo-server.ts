@@ -5,7 +5,7 @@ import { createSecureContext, TLSSocket } from 'node:tls';
 
 /** What a server tells of a request, or of the first bytes of a connection. */
 export interface Echo {
-  /** Where it came in: `address:port`, or the path of a socket. */
+  /** The server's name. */
   readonly backend: string;
   readonly protocol: 'http/1.1' | 'h2' | 'tcp';
   /** Address of the peer. */
@@ -17,6 +17,8 @@ export interface Echo {
   /** The bytes, when they were no HTTP. */
   readonly text?: string;
   readonly tls?: EchoTls;
+  /** Where the client asked to be connected to, when it came through a tunnel that ends here. */
+  readonly through?: string;
 }
 
 export interface EchoTls {
@@ -30,6 +32,8 @@ export interface EchoTls {
 export interface EchoOptions {
   /** `address:port`, with brackets around IPv6, or a path. */
   readonly at: string;
+  /** Default: as `at`. */
+  readonly name?: string;
   /** PEM. With it the server takes TLS, too, and asks clients for a certificate. */
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca: string };
 }
@@ -40,7 +44,7 @@ const ALPN = ['h2', 'http/1.1', 'istio-h2', 'istio-http/1.1', 'istio-http/1.0', 
  * A server that speaks what it is spoken to, HTTP/1.1, HTTP/2, lines of text, or any of these within TLS, and answers with what
  * it saw, as JSON.
  */
-export async function echoServer({ at, tls }: EchoOptions): Promise<Server> {
+export async function echoServer({ at, name = at, tls }: EchoOptions): Promise<Server> {
   const http = createHttpServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     const { method = '', url: path = '', headers, socket } = request;
     request.resume();
@@ -56,12 +60,20 @@ export async function echoServer({ at, tls }: EchoOptions): Promise<Server> {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(echo));
   });
-  const common = (socket: Socket): Pick<Echo, 'backend' | 'from' | 'tls'> => {
+  http.on('connect', ({ url = '' }, socket: Socket) => {
+    tunnels.set(socket, url);
+    socket.write('HTTP/1.1 200 OK\r\n\r\n');
+    take(socket);
+  });
+  const tunnels = new WeakMap<Socket, string>();
+  const common = (socket: Socket): Omit<Echo, 'protocol'> => {
+    const through = tunnels.get(socket);
+    const seen = { backend: name, ...(through === undefined ? {} : { through }) };
     const from = (socket.remoteAddress ?? '').replace('::ffff:', '');
-    if (!(socket instanceof TLSSocket)) return { backend: at, from };
+    if (!(socket instanceof TLSSocket)) return { ...seen, from };
     const peer = socket.getPeerCertificate().subjectaltname ?? '';
     const { servername, alpnProtocol } = socket as TLSSocket & { readonly servername: string | false };
-    return { backend: at, from, tls: { servername: servername || '', alpn: alpnProtocol || '', peer } };
+    return { ...seen, from, tls: { servername: servername || '', alpn: alpnProtocol || '', peer } };
   };
 
   const take = (socket: Socket): void => {
@@ -70,9 +82,10 @@ export async function echoServer({ at, tls }: EchoOptions): Promise<Server> {
       socket.pause();
       const start = first.toString('latin1', 0, 16);
       // A server takes over a connection whose first bytes were put back.
-      if (start.startsWith('PRI * HTTP/2') || /^[A-Z]+ [/*]/.test(start)) {
+      if (start.startsWith('PRI * HTTP/2') || /^(CONNECT |[A-Z]+ ([/*]|http:))/.test(start)) {
         socket.unshift(first);
-        (start.startsWith('PRI') ? http2 : http).emit('connection', socket);
+        if (start.startsWith('PRI')) http2.emit('connection', socket);
+        else http.emit('connection', socket.resume());
       } else if (first[0] === 0x16 && tls) {
         socket.unshift(first);
         const secured = new TLSSocket(socket, {
@@ -83,6 +96,8 @@ export async function echoServer({ at, tls }: EchoOptions): Promise<Server> {
           SNICallback: (_name, done) => done(null),
           ALPNCallback: ({ protocols }) => protocols.find((protocol) => ALPN.includes(protocol)),
         });
+        const through = tunnels.get(socket);
+        if (through !== undefined) tunnels.set(secured, through);
         take(secured);
       } else {
         const echo = { ...common(socket), protocol: 'tcp', text: first.toString('latin1') };
