@@ -12,6 +12,7 @@ import { createPipeline } from '../pipeline/pipeline.ts';
 import { ProxySessions } from '../pipeline/session.ts';
 import { LastGoodFiles } from '../sources/last-good-files.ts';
 import type { Source } from '../sources/source.ts';
+import { VipFile } from '../sources/vip-file.ts';
 import { DiscoveryServer } from '../xds/server.ts';
 import {
   type Environment,
@@ -68,6 +69,8 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
   const sessions = new ProxySessions(pipeline);
   const { settleMs } = settings;
   await readSources(store, configSources({ root, strict: strictChecks(env), settleMs, log }), abort.signal);
+  const vips = new VipFile({ directory: join(root, 'var/lib/istio/vips'), log });
+  const releaseVips = pipeline.mesh.vips.hold(vips);
   const findings = new Findings(graph, store, pipeline.analysis, (changes) => logFindings(log, changes));
 
   const metrics = createMetrics(VERSION, {
@@ -138,8 +141,9 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
     stop: async () => {
       abort.abort();
       findings.stop();
+      releaseVips();
       discovery.close('the control plane stops; connect again');
-      await Promise.all([...[...bound.values()].map((b) => b.close()), lastGood.flush()]);
+      await Promise.all([...[...bound.values()].map((b) => b.close()), lastGood.flush(), vips.flush()]);
     },
   };
 }

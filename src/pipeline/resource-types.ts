@@ -1,11 +1,12 @@
 import type { Collection, Graph } from '../derive/graph.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
-import { CLUSTER_TYPE, ENDPOINT_TYPE, LISTENER_TYPE, ROUTE_TYPE } from '../proto/type-urls.ts';
+import { CLUSTER_TYPE, ENDPOINT_TYPE, LISTENER_TYPE, NAME_TABLE_TYPE, ROUTE_TYPE } from '../proto/type-urls.ts';
 import { deriveClusters } from './clusters.ts';
 import { deriveEndpoints } from './endpoints.ts';
 import { deriveListeners } from './listeners.ts';
 import type { Mesh } from './mesh.ts';
+import { deriveNameTables } from './name-table.ts';
 import type { Outbound } from './outbound.ts';
 import { deriveRoutes } from './routes.ts';
 
@@ -23,4 +24,5 @@ export const RESOURCE_TYPES: readonly ResourceType[] = [
   { typeUrl: ENDPOINT_TYPE, derive: (graph, _mesh, outbound) => deriveEndpoints(graph, outbound) },
   { typeUrl: LISTENER_TYPE, derive: deriveListeners },
   { typeUrl: ROUTE_TYPE, derive: deriveRoutes },
+  { typeUrl: NAME_TABLE_TYPE, derive: deriveNameTables },
 ];

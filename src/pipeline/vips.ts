@@ -81,6 +81,8 @@ export function deriveVips(graph: Graph, configuration: Configuration, allocatio
       return allocated.get(`${config.namespace}/${hostname}`);
     },
     hold: (storage) => {
+      // What is kept is not to be given up by a process that gives nothing.
+      if (allocation === 'status-only') return () => undefined;
       const restored = restoredVips(storage.load());
       const keep = (now: VipTable): void => {
         graph.batch(() => given.set(ONE, now));
