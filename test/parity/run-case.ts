@@ -8,6 +8,15 @@ import { refusalMistakes } from './refusals.ts';
 import type { CaseResult } from './tally.ts';
 
 /**
+ * The variables under which the answers were taken. istiod's allocator of addresses, on by default, did not run: addresses stand
+ * in the objects' status alone.
+ */
+function capturedWith(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const allocates = /^(0|f|false)$/i.test(env['PILOT_ENABLE_IP_AUTOALLOCATE'] ?? '');
+  return allocates ? env : { ...env, PILOT_ENABLE_IP_AUTOALLOCATE: 'status' };
+}
+
+/**
  * Starts a control plane on a copy of a case's configuration, asks it as each proxy of the case, over both variants of the
  * protocol, and compares.
  */
@@ -19,7 +28,7 @@ export async function runCase(directory: string, comparison: Comparison): Promis
   const refusals: string[] = [];
   using dir = WorkDir.copyOf(directory, `case-${one.name}`);
   try {
-    await using istiod = await IstiodProcess.start({ root: dir.path, env: one.env });
+    await using istiod = await IstiodProcess.start({ root: dir.path, env: capturedWith(one.env) });
     refusals.push(...refusalMistakes(rejectedDocuments(one), await istiod.json<Diagnostic[]>('/debug/diagnosticsz')));
     for (const proxy of one.proxies) {
       const answers = async (variant: 'sotw' | 'delta'): Promise<Answers> => {
