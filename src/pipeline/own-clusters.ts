@@ -1,4 +1,4 @@
-import type { IstioIngressListener } from '#generated/config/specs.ts';
+import type { IstioIngressListener, Sidecar } from '#generated/config/specs.ts';
 import type { envoy } from '#generated/proto/types.ts';
 import { canonicalJson } from '../base/intern.ts';
 import { WeakInterner } from '../base/weak-intern.ts';
@@ -102,7 +102,7 @@ export function deriveOwnClusters(
   const clusters: Derived<OwnCluster, EncodedResource> = graph.derived(
     'ownCluster',
     (key) => {
-      const cluster = ownCluster(key, facets.get(ONE), mesh);
+      const cluster = ownCluster(key, facets.get(ONE), mesh, outbound);
       return encodedResource(CLUSTER, cluster.name ?? '', cluster);
     },
     { equals: sameVersion },
@@ -117,7 +117,7 @@ export function deriveOwnClusters(
   });
 }
 
-function ownCluster(key: OwnCluster, facets: ClusterFacets, mesh: Mesh): Cluster {
+function ownCluster(key: OwnCluster, facets: ClusterFacets, mesh: Mesh, outbound: Outbound): Cluster {
   const pool = facets.defaultTrafficPolicy?.connectionPool;
   switch (key.kind) {
     case 'black-hole':
@@ -134,13 +134,13 @@ function ownCluster(key: OwnCluster, facets: ClusterFacets, mesh: Mesh): Cluster
       return anyDynamicDnsCluster({ tls, lookupFamily, agentDns, mesh: facets, view });
     }
     case 'inbound':
-      return inboundClusterOf(key, facets, mesh);
+      return inboundClusterOf(key, facets, mesh, outbound);
   }
 }
 
-function inboundClusterOf(key: InboundKey, facets: ClusterFacets, mesh: Mesh): Cluster {
+function inboundClusterOf(key: InboundKey, facets: ClusterFacets, mesh: Mesh, outbound: Outbound): Cluster {
   const { port, families, preserveHeaderCase, namespace, sidecar } = key;
-  const spec = sidecar === '' ? undefined : mesh.sidecarScope.get(key).sidecar;
+  const spec = sidecar === '' ? undefined : mesh.config<Sidecar>(sidecar);
   const ingress = spec?.spec.ingress?.find((listener) => listener.port.number === port && listener.connectionPool);
   const services = key.services.flatMap(({ serviceId, port: own }): readonly InboundService[] => {
     if (serviceId === undefined) return [{ service: madeUp(spec?.name ?? '', namespace), port: own }];
@@ -149,7 +149,7 @@ function inboundClusterOf(key: InboundKey, facets: ClusterFacets, mesh: Mesh): C
   });
   const [first = { service: madeUp('', namespace), port: { name: '', port, protocol: 'TCP' as const } }, ...others] =
     services;
-  const imported = mesh.sidecarScope.get(key).servicesByHostname.get(first.service.hostname);
+  const imported = outbound.knownService(key, first.service.hostname);
   const rule = imported && mesh.destinationRule({ namespace, labels: {} }, imported, 'inbound');
   const own = rule?.rule.spec.trafficPolicy;
   return inboundCluster({

@@ -45,7 +45,7 @@ export function deriveServiceFacts(graph: Graph, mesh: Mesh): ServiceFacts {
 
   /** Key `namespace/host`. */
   const known = graph.derived<string, KnownService | undefined>(
-    'knownService',
+    'analysedService',
     (id) => {
       const [namespace, host] = split(id);
       const exact = mesh.servicesOfHost.get(host).filter(seenBy(namespace));
