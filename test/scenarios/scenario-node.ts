@@ -26,7 +26,7 @@ export class RunningNode {
   constructor(about: ScenarioNode, address: string) {
     this.about = about;
     this.json = scenarioNodeJson(about);
-    this.client = new AdsClient({ address, node: this.json, nameTable: false });
+    this.client = new AdsClient({ address, node: this.json });
   }
 
   /** Whether the control plane makes anything for it: for a router without listeners it does not. */

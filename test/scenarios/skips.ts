@@ -8,7 +8,6 @@ const NEEDED_BY_KIND: Readonly<Record<string, string>> = {
   mtls_pair: 'agents',
   mtls_load: 'agents',
   dns: "an agent's DNS",
-  nds: 'name tables',
   registry: 'an instance registry',
   mcp_server: 'an MCP source',
 };
@@ -36,7 +35,6 @@ const NEEDED_BY_ORDER: readonly (readonly [RegExp, string])[] = [
 export function neededBefore(scenario: Scenario, check: Check): string | undefined {
   const byKind = NEEDED_BY_KIND[check.kind];
   if (byKind !== undefined) return byKind;
-  if (check.assert['vip_of'] !== undefined) return 'name tables';
   if (check['jwt'] !== undefined) return 'fetching of keys';
   if (check.kind === 'debug' && check.assert['source'] !== undefined) return 'an MCP source';
   if (hostsIn(scenario.mcp).some((host) => JSON.stringify(check).includes(host))) return 'an MCP source';

@@ -2,6 +2,7 @@ import type { Look } from './check-kind.ts';
 import { configDump, envoy, envoyStat, traffic } from './envoys.ts';
 import { diag, status } from './findings.ts';
 import { inboundTls, rbac } from './identities.ts';
+import { nds } from './names.ts';
 import { cli, debug, metric, processState } from './product.ts';
 import { grpcScript, push } from './pushes.ts';
 import { ldsRemoved, sameAs, xds, xdsSet } from './resources.ts';
@@ -20,6 +21,7 @@ export const KINDS: Readonly<Record<string, Look>> = {
   lds_removed: ldsRemoved,
   lds_route: ldsRoute,
   metric,
+  nds,
   process: processState,
   push,
   rbac,

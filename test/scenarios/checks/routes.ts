@@ -3,6 +3,7 @@ import { normalized } from '../../parity/normalize.ts';
 import { object, objects, text, texts, valueAt } from '../fields.ts';
 import { typeUrlOf } from '../types.ts';
 import { firstOf, type Look } from './check-kind.ts';
+import { addressesOf } from './names.ts';
 
 /** The route that a request for a host takes: the first one of its virtual host. */
 export const rdsRoute: Look = ({ node, route_config, host, assert }, world) => {
@@ -21,10 +22,11 @@ export const rdsRoute: Look = ({ node, route_config, host, assert }, world) => {
   );
 };
 
-/** The cluster that a connection to an address and port is sent to. */
+/** The cluster that a connection to an address, or to that of a name, and a port is sent to. */
 export const ldsRoute: Look = ({ node, assert }, world) => {
   const listeners = [...world.node(node).client.resources(typeUrlOf('LDS')).values()];
-  const found = tcpCluster(listeners, text(assert['dst']), Number(assert['port']));
+  const [vip = ''] = addressesOf(world, node, text(assert['vip_of']));
+  const found = tcpCluster(listeners, text(assert['dst'] ?? vip), Number(assert['port']));
   return found === assert['cluster']
     ? undefined
     : `it goes to ${found ?? 'no cluster'}, not ${text(assert['cluster'])}`;
