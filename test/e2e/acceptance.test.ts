@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { basename } from 'node:path';
+import { after, test } from 'node:test';
+import { caseDirectories, readCase } from '../parity/case-files.ts';
+import { TestAuthority } from '../support/certificates.ts';
+import { WorkDir } from '../support/work-dir.ts';
+import { acceptances } from './acceptance.ts';
+import { ALL, CORPUS, withoutCorpus } from './conditions.ts';
+
+/** Sidecars of all ways of interception, of both families, with TLS of every mode. */
+const FEW = /^(004|032|056|089|090)-/;
+/** The kinds of configuration that are translated today. */
+const EVERY = /^(0[0-5]\d|060|08[5-9]|090)-/;
+
+const skip = withoutCorpus();
+
+if (skip) test('an upstream Envoy takes what the sidecars of the corpus are sent', { skip }, () => {});
+else {
+  const files = new WorkDir('authority');
+  after(() => files[Symbol.dispose]());
+  const authority = new TestAuthority(files.path);
+  for (const directory of caseDirectories(CORPUS)) {
+    const name = basename(directory);
+    if (!(ALL ? EVERY : FEW).test(name)) continue;
+    test(`an upstream Envoy takes all that the sidecars of ${name} are sent`, { timeout: 60_000 }, async () => {
+      for (const { proxy, sds, problems } of await acceptances(readCase(directory), authority)) {
+        assert.deepEqual(problems, [], `${proxy} ${sds ? 'with' : 'without'} SDS`);
+      }
+    });
+  }
+}
