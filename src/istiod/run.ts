@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { formatDiagnostic } from '../base/diagnostic.ts';
 import type { Environment } from './environment.ts';
 import { logDiagnostic } from './events.ts';
@@ -6,6 +5,7 @@ import { EXIT, StartError } from './failure.ts';
 import { startIstiod } from './istiod.ts';
 import { createLog } from './log.ts';
 import { readSettings } from './settings.ts';
+import { serviceManager } from './systemd.ts';
 
 /**
  * Runs the control plane in `root` until SIGTERM or SIGINT.
@@ -17,21 +17,21 @@ export async function run(root: string, env: Environment): Promise<number> {
   if (settings === undefined) throw new StartError(EXIT.config, diagnostics.map(formatDiagnostic).join('\n'));
   const log = createLog(settings.log);
   for (const finding of diagnostics) logDiagnostic(log, finding);
+  // Waited for from here on: a first process of a container is not ended by a signal that it does not take.
+  const ended = endingSignal();
   const istiod = await startIstiod({ root, settings, env, log });
-  await notifyReady(env);
-  const signal = await new Promise<string>((resolve) => {
-    process.once('SIGTERM', resolve);
-    process.once('SIGINT', resolve);
-  });
+  const manager = serviceManager(env);
+  await manager.ready(`serves ${Object.values(istiod.listening).join(', ')}`);
+  const signal = await ended;
   log.info({ signal }, 'istiod stops');
+  await manager.stopping();
   await istiod.stop();
   return 0;
 }
 
-/** Tells systemd, where it started us. Node has no datagram sockets of the Unix domain, so systemd's own tool does it. */
-async function notifyReady(env: Environment): Promise<void> {
-  if (!env['NOTIFY_SOCKET']) return;
-  await new Promise<void>((resolve) => {
-    execFile('systemd-notify', ['--ready', `--pid=${process.pid}`], () => resolve());
+function endingSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', resolve);
+    process.once('SIGINT', resolve);
   });
 }
