@@ -4,12 +4,11 @@
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { arch } from 'node:process';
 import { build } from 'esbuild';
 import { inject } from 'postject';
+import { nodeBinary } from './build/node-binary.mjs';
 
-const require = createRequire(import.meta.url);
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const target = process.env.TARGET_ARCH ?? arch;
 const isNative = target === arch;
@@ -32,7 +31,7 @@ await build({
 });
 
 const binary = 'dist/istiod.new';
-copyFileSync(nodeBinary(), binary);
+copyFileSync(nodeBinary(target), binary);
 chmodSync(binary, 0o755);
 strip(binary);
 writeFileSync(
@@ -43,7 +42,8 @@ writeFileSync(
     disableExperimentalSEAWarning: true,
     // A code cache is made for the machine that builds, and is not the same from run to run.
     useCodeCache: isNative && process.env.REPRODUCIBLE !== '1',
-    execArgv: ['--max-semi-space-size=16'],
+    // Nobody who may send a signal opens a debugger's port with it.
+    execArgv: ['--max-semi-space-size=16', '--disable-sigusr1'],
     execArgvExtension: 'none',
   }),
 );
@@ -62,11 +62,6 @@ rmSync('dist/istiod.blob');
 if (isNative) {
   rmSync('dist/istio-agent', { force: true });
   symlinkSync('istiod', 'dist/istio-agent');
-}
-
-/** The Node binary of the package for the target's architecture. */
-function nodeBinary() {
-  return require.resolve(`node-linux-${target === 'x64' ? 'x64' : 'arm64'}/bin/node`);
 }
 
 /** Debug symbols are a sixth of the binary. Stripping must come before the injection: after it the binary crashes. */
