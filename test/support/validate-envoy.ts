@@ -16,9 +16,14 @@ export interface SentResources {
  * Has an upstream Envoy look at what a proxy is sent, as a static bootstrap: route configurations stand inside the listeners, so
  * that they are looked at too. Nothing is listened on.
  *
+ * @param options `agent`: the node has a cluster for the secrets of its agent
  * @returns the errors in Envoy's words; empty: all is accepted
  */
-export function envoyRefusals({ clusters, listeners, routes }: SentResources, dir: WorkDir): readonly string[] {
+export function envoyRefusals(
+  { clusters, listeners, routes }: SentResources,
+  dir: WorkDir,
+  { agent = true }: { readonly agent?: boolean } = {},
+): readonly string[] {
   const bootstrap = {
     node: { id: 'router~10.0.0.1~validated.default~default.svc.cluster.local', cluster: 'validated' },
     admin: { address: { socketAddress: { address: '127.0.0.1', portValue: 0 } } },
@@ -32,7 +37,7 @@ export function envoyRefusals({ clusters, listeners, routes }: SentResources, di
     staticResources: {
       clusters: [
         grpcCluster('xds-grpc', '127.0.0.1:1'),
-        grpcCluster('sds-grpc', '127.0.0.1:1'),
+        ...(agent ? [grpcCluster('sds-grpc', '127.0.0.1:1')] : []),
         ...[...clusters.values()].map(plain),
       ],
       listeners: [...listeners.values()].map((listener) => plain(withRoutes(listener, routes) as JsonObject)),
