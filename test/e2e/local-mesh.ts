@@ -1,0 +1,75 @@
+import type { AddressInfo, Server } from 'node:net';
+import type { Variant } from '../../src/xds/events.ts';
+import { type EchoOptions, echoServer } from '../support/echo-server.ts';
+import { envoyBootstrap } from '../support/envoy-bootstrap.ts';
+import { EnvoyProcess } from '../support/envoy-process.ts';
+import { IstiodProcess } from '../support/istiod-process.ts';
+import { nodeJson } from '../support/node.ts';
+import { WorkDir } from '../support/work-dir.ts';
+
+export interface LocalMeshOptions {
+  /** Files under `etc/istio/conf`, by path. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Of Envoy; default 1.40.0. */
+  readonly version?: string;
+  /** Default delta. */
+  readonly variant?: Variant;
+}
+
+/** A control plane and one upstream Envoy on this machine, which nothing is captured on: interception NONE, no root. */
+export class LocalMesh {
+  readonly dir: WorkDir;
+  readonly istiod: IstiodProcess;
+  readonly envoy: EnvoyProcess;
+
+  private constructor(dir: WorkDir, istiod: IstiodProcess, envoy: EnvoyProcess) {
+    this.dir = dir;
+    this.istiod = istiod;
+    this.envoy = envoy;
+  }
+
+  /** Resolves when the Envoy's workers run and nothing warms. */
+  static async start({ files, version, variant = 'delta' }: LocalMeshOptions): Promise<LocalMesh> {
+    await using started = new AsyncDisposableStack();
+    const dir = started.use(new WorkDir());
+    for (const [path, text] of Object.entries(files)) dir.write(`etc/istio/conf/${path}`, text);
+    const istiod = started.use(await IstiodProcess.start({ root: dir.path }));
+    const metadata = { INTERCEPTION_MODE: 'NONE', LABELS: { app: 'client' } };
+    const node = nodeJson({ id: 'client-1.shop', namespace: 'shop', metadata });
+    const bootstrap = envoyBootstrap({ xds: istiod.addresses.grpc, node, variant });
+    const envoy = started.use(await EnvoyProcess.start({ bootstrap, dir, ...(version ? { version } : {}) }));
+    await envoy.untilReady();
+    started.move();
+    return new LocalMesh(dir, istiod, envoy);
+  }
+
+  /** Writes a file of configuration. */
+  write(path: string, text: string): void {
+    this.dir.write(`etc/istio/conf/${path}`, text);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.envoy.stop('SIGKILL');
+    await this.istiod.stop();
+    this.dir[Symbol.dispose]();
+  }
+}
+
+/** A server on a free port of loopback. See `echoServer`. */
+export class LocalEcho {
+  readonly port: number;
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    this.port = (server.address() as AddressInfo).port;
+  }
+
+  static async start(options: Omit<EchoOptions, 'at'>): Promise<LocalEcho> {
+    return new LocalEcho(await echoServer({ at: '127.0.0.1:0', ...options }));
+  }
+
+  [Symbol.dispose](): void {
+    this.#server.close();
+  }
+}
