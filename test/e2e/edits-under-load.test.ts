@@ -1,96 +1,23 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { envoyBootstrap } from '../support/envoy-bootstrap.ts';
-import { EnvoyProcess } from '../support/envoy-process.ts';
+import { test } from 'node:test';
 import { freePorts } from '../support/free-port.ts';
 import { HttpBackend } from '../support/http-backend.ts';
-import { httpRequest, Load, type LoadResult } from '../support/http-client.ts';
-import { IstiodProcess } from '../support/istiod-process.ts';
-import { nodeJson } from '../support/node.ts';
+import { Load } from '../support/http-client.ts';
 import { waitFor } from '../support/wait.ts';
-import { WorkDir } from '../support/work-dir.ts';
+import { ALL } from './conditions.ts';
+import { LocalMesh } from './local-mesh.ts';
 
-/** Seconds of load around each edit; E2E=all is the long run. */
-const SECONDS = process.env['E2E'] === 'all' ? 30 : 6;
 const RPS = 200;
+const LOAD_MS = ALL ? 30_000 : 8_000;
 const HOST = 'web.shop.internal';
-const CONF = 'etc/istio/conf/shop';
 
-/** One mesh: a service with two versions, an upstream Envoy before it that captures nothing. */
-class Mesh {
-  readonly dir: WorkDir;
-  readonly istiod: IstiodProcess;
-  readonly envoy: EnvoyProcess;
-  readonly backends: readonly HttpBackend[];
+interface Backend {
   readonly port: number;
-
-  private constructor(parts: Pick<Mesh, 'dir' | 'istiod' | 'envoy' | 'backends' | 'port'>) {
-    this.dir = parts.dir;
-    this.istiod = parts.istiod;
-    this.envoy = parts.envoy;
-    this.backends = parts.backends;
-    this.port = parts.port;
-  }
-
-  static async start(version?: string): Promise<Mesh> {
-    const dir = new WorkDir('load');
-    const backends = await Promise.all(['v1', 'v2', 'spare'].map((name) => HttpBackend.start(name)));
-    const [port = 0] = await freePorts(1);
-    for (const [file, text] of Object.entries(files(port, backends))) dir.write(`${CONF}/${file}`, text);
-    const istiod = await IstiodProcess.start({ root: dir.path });
-    const metadata = { INTERCEPTION_MODE: 'NONE' };
-    const node = nodeJson({ id: 'client-1.shop', namespace: 'shop', metadata });
-    const bootstrap = envoyBootstrap({ xds: istiod.addresses.grpc, node });
-    const envoy = await EnvoyProcess.start({ bootstrap, dir, ...(version ? { version } : {}) });
-    await envoy.untilReady();
-    return new Mesh({ dir, istiod, envoy, backends, port });
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${this.port}/`;
-  }
-
-  /** Load from a little before `edit` until its outcome and the rest of the time are over. */
-  async under(edit: () => Promise<void>): Promise<LoadResult> {
-    await waitFor(async () => (await httpRequest(this.url, { host: HOST })).status === 200, { what: 'a first answer' });
-    const load = new Load({ url: this.url, host: HOST, rps: RPS });
-    const started = performance.now();
-    await waitFor(() => performance.now() - started > SECONDS * 250, {
-      what: 'load before the edit',
-      withinMs: 60_000,
-    });
-    await edit();
-    await waitFor(() => performance.now() - started > SECONDS * 1000, {
-      what: 'load after the edit',
-      withinMs: 60_000,
-    });
-    return load.stop();
-  }
-
-  async stop(): Promise<void> {
-    await this.envoy[Symbol.asyncDispose]();
-    await this.istiod.stop();
-    await Promise.all(this.backends.map((backend) => backend.stop()));
-    this.dir.remove('.');
-  }
+  readonly version: string;
 }
 
-function files(port: number, [v1, v2]: readonly HttpBackend[]): Readonly<Record<string, string>> {
-  return {
-    'se.yaml': serviceEntry(port, [
-      ['v1', v1?.port ?? 0],
-      ['v2', v2?.port ?? 0],
-    ]),
-    'dr.yaml': destinationRule(['v1', 'v2']),
-    'vs.yaml': virtualService([['v1', 100]]),
-  };
-}
-
-function serviceEntry(port: number, endpoints: readonly (readonly [string, number])[]): string {
-  const lines = endpoints.map(
-    ([version, own]) => `  - {address: 127.0.0.1, ports: {http: ${own}}, labels: {version: ${version}}}`,
-  );
-  return `apiVersion: networking.istio.io/v1
+const service = (port: number, backends: readonly Backend[]): string => `
+apiVersion: networking.istio.io/v1
 kind: ServiceEntry
 metadata: {name: web}
 spec:
@@ -99,88 +26,170 @@ spec:
   resolution: STATIC
   ports: [{number: ${port}, name: http, protocol: HTTP}]
   endpoints:
-${lines.join('\n')}
+${backends.map(({ port: at, version }) => `  - {address: 127.0.0.1, ports: {http: ${at}}, labels: {version: ${version}}}`).join('\n')}
 `;
-}
 
-function destinationRule(versions: readonly string[]): string {
-  const subsets = versions.map((version) => `  - {name: ${version}, labels: {version: ${version.slice(0, 2)}}}`);
-  return `apiVersion: networking.istio.io/v1
+/** @param subsets versions by name of the subset */
+const subsetsOf = (subsets: Readonly<Record<string, string>>): string => `
+apiVersion: networking.istio.io/v1
 kind: DestinationRule
 metadata: {name: web}
 spec:
   host: ${HOST}
   subsets:
-${subsets.join('\n')}
+${Object.entries(subsets)
+  .map(([name, version]) => `  - {name: ${name}, labels: {version: ${version}}}`)
+  .join('\n')}
 `;
-}
 
-function virtualService(weights: readonly (readonly [string, number])[]): string {
-  const routes = weights.map(
-    ([subset, weight]) => `    - {destination: {host: ${HOST}, subset: ${subset}}, weight: ${weight}}`,
-  );
-  return `apiVersion: networking.istio.io/v1
+/** @param weights by name of the subset */
+const route = (weights: Readonly<Record<string, number>>): string => `
+apiVersion: networking.istio.io/v1
 kind: VirtualService
 metadata: {name: web}
 spec:
   hosts: [${HOST}]
   http:
   - route:
-${routes.join('\n')}
+${Object.entries(weights)
+  .map(([subset, weight]) => `    - {destination: {host: ${HOST}, subset: ${subset}}, weight: ${weight}}`)
+  .join('\n')}
 `;
+
+interface Running {
+  readonly mesh: LocalMesh;
+  /** The port of the service. */
+  readonly port: number;
+  /** Resolves when requests reach these of the backends, each of them, and no others. */
+  reached(...backends: readonly HttpBackend[]): Promise<void>;
 }
 
-for (const version of ['1.40.0', '1.36.4']) {
-  describe(`edits under ${RPS} requests/s, Envoy ${version}`, () => {
-    let mesh: Mesh;
-    before(async () => {
-      mesh = await Mesh.start(version);
-    });
-    after(() => mesh.stop());
-    const answers = (name: string) =>
-      waitFor(async () => (await httpRequest(mesh.url, { host: HOST })).body === name, {
-        what: `an answer of ${name}`,
-      });
+/** Two versions of a service, requests at a steady rate to it, and edits again and again until the time is over. */
+async function underLoad(
+  backends: readonly HttpBackend[],
+  files: (port: number) => Readonly<Record<string, string>>,
+  edit: (running: Running, round: number) => Promise<void>,
+  version?: string,
+): Promise<void> {
+  const [port = 0] = await freePorts(1);
+  await using mesh = await LocalMesh.start({ files: files(port), ...(version ? { version } : {}) });
+  const reached = async (...wanted: readonly HttpBackend[]): Promise<void> => {
+    let before = backends.map(({ requests }) => requests.length);
+    // As many requests as make it sure that one with a weight would have been among them.
+    const window = 20;
+    await waitFor(
+      () => {
+        const now = backends.map(({ requests }) => requests.length);
+        if (now.reduce((sum, count) => sum + count) - before.reduce((sum, count) => sum + count) < window) return false;
+        const asked = backends.filter((_backend, i) => (now[i] ?? 0) > (before[i] ?? 0));
+        before = now;
+        return asked.length === wanted.length && asked.every((backend) => wanted.includes(backend));
+      },
+      { what: `requests that reach ${wanted.map(({ name }) => name).join(', ')} alone` },
+    );
+  };
+  const load = new Load({ url: `http://127.0.0.1:${port}/`, host: HOST, rps: RPS });
+  const end = performance.now() + LOAD_MS;
+  let rounds = 0;
+  try {
+    for (; performance.now() < end; rounds++) await edit({ mesh, port, reached }, rounds);
+  } finally {
+    const { requests, failures } = await load.stop();
+    const failed = new Set(failures);
+    const seconds = LOAD_MS / 1000;
+    assert.deepEqual([...failed], [], `${failures.length} of ${requests} requests failed in ${rounds} rounds`);
+    assert.ok(requests >= RPS * seconds * 0.9, `${requests} requests in ${seconds} s`);
+  }
+  assert.ok(rounds > 1);
+  assert.equal(await mesh.envoy.rejected(), 0);
+}
 
-    test('a shifted weight fails no request and takes effect', async () => {
-      const { failures, bodies, requests } = await mesh.under(async () => {
-        mesh.dir.write(`${CONF}/vs.yaml`, virtualService([['v2', 100]]));
-        await answers('v2');
-      });
-      assert.deepEqual(failures, []);
-      assert.ok((bodies.get('v1') ?? 0) > 0 && (bodies.get('v2') ?? 0) > 0, JSON.stringify([...bodies]));
-      assert.ok(requests >= RPS * SECONDS * 0.8, `${requests} requests`);
-    });
+async function backendsOf(stack: AsyncDisposableStack, ...names: readonly string[]): Promise<readonly HttpBackend[]> {
+  const backends = await Promise.all(names.map((name) => HttpBackend.start(name)));
+  for (const backend of backends) stack.defer(() => backend.stop());
+  return backends;
+}
 
-    test('a subset that is made and used in one moment, the route first, fails no request', async () => {
-      const { failures, bodies } = await mesh.under(async () => {
-        mesh.dir.write(`${CONF}/vs.yaml`, virtualService([['v1-new', 100]]));
-        mesh.dir.write(`${CONF}/dr.yaml`, destinationRule(['v1-new', 'v2']));
-        await answers('v1');
-      });
-      assert.deepEqual(failures, []);
-      assert.ok((bodies.get('v2') ?? 0) > 0 && (bodies.get('v1') ?? 0) > 0, JSON.stringify([...bodies]));
-    });
-
-    test('an endpoint that is replaced by another fails no request', async () => {
-      const { failures, bodies } = await mesh.under(async () => {
-        const spare = mesh.backends[2]?.port ?? 0;
-        mesh.dir.write(`${CONF}/se.yaml`, serviceEntry(mesh.port, [['v1', spare]]));
-        await answers('spare');
-      });
-      assert.deepEqual(failures, []);
-      assert.ok((bodies.get('v1') ?? 0) > 0 && (bodies.get('spare') ?? 0) > 0, JSON.stringify([...bodies]));
-    });
-
-    test('a restart of istiod fails no request, and edits count again after it', async () => {
-      const { failures } = await mesh.under(async () => {
-        await mesh.istiod.restart();
-        const [v1] = mesh.backends;
-        mesh.dir.write(`${CONF}/se.yaml`, serviceEntry(mesh.port, [['v1', v1?.port ?? 0]]));
-        await answers('v1');
-      });
-      assert.deepEqual(failures, []);
-      assert.equal(await mesh.envoy.rejected(), 0);
-    });
+function loadTest(name: string, run: (stack: AsyncDisposableStack) => Promise<void>): void {
+  test(`no request fails while ${name}`, { timeout: LOAD_MS + 60_000 }, async () => {
+    await using stack = new AsyncDisposableStack();
+    await run(stack);
   });
 }
+
+const versions = (backends: readonly HttpBackend[]): readonly Backend[] =>
+  backends.map(({ port, name }) => ({ port, version: name }));
+
+async function weightShift(stack: AsyncDisposableStack, envoyVersion?: string): Promise<void> {
+  const backends = await backendsOf(stack, 'v1', 'v2');
+  const [v1, v2] = backends as [HttpBackend, HttpBackend];
+  await underLoad(
+    backends,
+    (port) => ({
+      'shop/web.yaml': service(port, versions(backends)),
+      'shop/subsets.yaml': subsetsOf({ v1: 'v1', v2: 'v2' }),
+      'shop/route.yaml': route({ v1: 100 }),
+    }),
+    async ({ mesh, reached }, round) => {
+      const [from, to] = round % 2 === 0 ? ['v1', 'v2'] : ['v2', 'v1'];
+      mesh.write('shop/route.yaml', route({ [from as string]: 50, [to as string]: 50 }));
+      await reached(v1, v2);
+      mesh.write('shop/route.yaml', route({ [to as string]: 100 }));
+      await reached(to === 'v1' ? v1 : v2);
+    },
+    envoyVersion,
+  );
+}
+
+loadTest('weights shift', (stack) => weightShift(stack));
+
+loadTest('weights shift, with Envoy 1.36', (stack) => weightShift(stack, '1.36.4'));
+
+loadTest('a route moves to a subset that is added in the same moment, and the old one goes', async (stack) => {
+  const backends = await backendsOf(stack, 'v1', 'v2');
+  const [v1, v2] = backends as [HttpBackend, HttpBackend];
+  const rules = (round: number): string => {
+    const [subset, version] = [`round-${round}`, round % 2 === 0 ? 'v1' : 'v2'];
+    return `${route({ [subset]: 100 })}---${subsetsOf({ [subset]: version })}`;
+  };
+  await underLoad(
+    backends,
+    (port) => ({ 'shop/web.yaml': service(port, versions(backends)), 'shop/rules.yaml': rules(0) }),
+    async ({ mesh, reached }, round) => {
+      mesh.write('shop/rules.yaml', rules(round + 1));
+      await reached(round % 2 === 0 ? v2 : v1);
+    },
+  );
+});
+
+loadTest('an endpoint is replaced by another one', async (stack) => {
+  const backends = await backendsOf(stack, 'old', 'new');
+  const [old, replacement] = backends as [HttpBackend, HttpBackend];
+  const at = (port: number, backend: HttpBackend): string => service(port, [{ port: backend.port, version: 'v1' }]);
+  await underLoad(
+    backends,
+    (port) => ({ 'shop/web.yaml': at(port, old) }),
+    async ({ mesh, port, reached }, round) => {
+      const next = round % 2 === 0 ? replacement : old;
+      mesh.write('shop/web.yaml', at(port, next));
+      await reached(next);
+    },
+  );
+});
+
+loadTest('the control plane stops and starts', async (stack) => {
+  const backends = await backendsOf(stack, 'v1', 'v2');
+  const [v1, v2] = backends as [HttpBackend, HttpBackend];
+  await underLoad(
+    backends,
+    (port) => ({ 'shop/web.yaml': service(port, [{ port: v1.port, version: 'v1' }]) }),
+    async ({ mesh, port, reached }, round) => {
+      const next = round % 2 === 0 ? v2 : v1;
+      await mesh.istiod.stop(round % 3 === 2 ? 'SIGKILL' : 'SIGTERM');
+      // What changes while it is away is served when it is back.
+      mesh.write('shop/web.yaml', service(port, [{ port: next.port, version: 'v1' }]));
+      await mesh.istiod.start();
+      await reached(next);
+    },
+  );
+});
