@@ -12,6 +12,6 @@ export interface StoredVip {
 export interface VipStorage {
   /** Reserved ones in the order in which their hosts went away. */
   load(): readonly StoredVip[];
-  /** @param vips all there are */
-  save(vips: readonly StoredVip[]): void;
+  /** @param vips all there are, asked for when they are written */
+  save(vips: () => readonly StoredVip[]): void;
 }

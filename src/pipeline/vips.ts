@@ -33,6 +33,8 @@ export interface Vips {
 export function deriveVips(graph: Graph, configuration: Configuration, allocation: AddressAllocation): Vips {
   const { configs } = configuration;
   const given = graph.input<'', VipTable>('givenVips');
+  /** The same by host, so that who has an address does not look at the table, which changes whenever a host comes or goes. */
+  const givenTo = graph.input<NamespacedHost, VipNumber>('givenVip');
   const entryOf = (config: Config): Config<ServiceEntry> | undefined =>
     config.kind === 'ServiceEntry' ? (config as Config<ServiceEntry>) : undefined;
   const allocating = configs.index<''>('allocatesVips', (config) => {
@@ -67,7 +69,7 @@ export function deriveVips(graph: Graph, configuration: Configuration, allocatio
   const allocated = graph.derived<NamespacedHost, AutoAddress | undefined>(
     'vip',
     (host) => {
-      const number = table.get(ONE).numbers.get(host);
+      const number = givenTo.get(host) ?? table.get(ONE).numbers.get(host);
       return number === undefined ? undefined : { v4: vipV4(number), v6: vipV6(number) };
     },
     { equals: deepEqual },
@@ -83,12 +85,22 @@ export function deriveVips(graph: Graph, configuration: Configuration, allocatio
     hold: (storage) => {
       // What is kept is not to be given up by a process that gives nothing.
       if (allocation === 'status-only') return () => undefined;
-      const restored = restoredVips(storage.load());
+      let before = NO_VIPS;
+      const give = (now: VipTable): void =>
+        graph.batch(() => {
+          given.set(ONE, now);
+          for (const host of before.numbers.keys()) if (!now.numbers.has(host)) givenTo.set(host, undefined);
+          for (const [host, number] of now.numbers) {
+            if (before.numbers.get(host) !== number) givenTo.set(host, number);
+          }
+          before = now;
+        });
       const keep = (now: VipTable): void => {
-        graph.batch(() => given.set(ONE, now));
-        storage.save(storedVips(now));
+        give(now);
+        storage.save(() => storedVips(now));
       };
-      graph.batch(() => given.set(ONE, restored));
+      const restored = restoredVips(storage.load());
+      give(restored);
       const watch = graph.watch(table, ONE, keep);
       if (watch.value !== restored) keep(watch.value);
       return () => watch.stop();

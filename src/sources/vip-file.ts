@@ -20,7 +20,7 @@ const FILE = 'vips.json';
  */
 export class VipFile implements VipStorage {
   readonly #options: VipFileOptions;
-  #next: readonly StoredVip[] | undefined;
+  #next: (() => readonly StoredVip[]) | undefined;
   #writing: Promise<void> | undefined;
   #hasFailed = false;
 
@@ -41,7 +41,7 @@ export class VipFile implements VipStorage {
     }
   }
 
-  save(vips: readonly StoredVip[]): void {
+  save(vips: () => readonly StoredVip[]): void {
     this.#next = vips;
     this.#writing ??= this.#write();
   }
@@ -57,7 +57,7 @@ export class VipFile implements VipStorage {
       this.#next = undefined;
       try {
         await mkdir(this.#options.directory, { recursive: true });
-        await writeFile(`${this.#path}.new`, textOf(vips), { flush: true });
+        await writeFile(`${this.#path}.new`, textOf(vips()), { flush: true });
         await rename(`${this.#path}.new`, this.#path);
         this.#hasFailed = false;
       } catch (error) {
