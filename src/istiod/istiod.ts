@@ -6,13 +6,16 @@ import { json, type Route, requestListener, text } from '../admin/http.ts';
 import { createMetrics } from '../admin/metrics.ts';
 import { Refusals } from '../admin/refusals.ts';
 import { statusRoute } from '../admin/status.ts';
+import type { ConfigSink } from '../config/sink.ts';
 import { ConfigStore } from '../config/store.ts';
 import { Graph } from '../derive/graph.ts';
+import type { Mesh } from '../pipeline/mesh.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
 import { ProxySessions } from '../pipeline/session.ts';
 import { LastGoodFiles } from '../sources/last-good-files.ts';
 import type { Source } from '../sources/source.ts';
 import { VipFile } from '../sources/vip-file.ts';
+import { SYSTEM_CLOCK } from '../xds/limits.ts';
 import { DiscoveryServer } from '../xds/server.ts';
 import {
   type Environment,
@@ -24,8 +27,10 @@ import {
 import { bothEvents, logEvents, logFindings } from './events.ts';
 import { EXIT, StartError } from './failure.ts';
 import { Findings } from './findings.ts';
+import { isIncomplete } from './incomplete.ts';
 import { type Bound, listenGrpc, listenGrpcUnix, listenHttp } from './listen.ts';
 import type { Logger } from './log.ts';
+import { patientSink } from './patient-sink.ts';
 import { resourceProvider } from './provider.ts';
 import { refusedFrom } from './refused-from.ts';
 import { isLoopback, parseAddress, type Settings } from './settings.ts';
@@ -68,7 +73,8 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
   const pipeline = createPipeline(graph, store.configs, meshOptions(layOver(root, env, log), settings.namespace));
   const sessions = new ProxySessions(pipeline);
   const { settleMs } = settings;
-  await readSources(store, configSources({ root, strict: strictChecks(env), settleMs, log }), abort.signal);
+  const sources = configSources({ root, strict: strictChecks(env), settleMs, log });
+  await readSources(sources, (name) => patient(store.source(name), pipeline.mesh), abort.signal);
   const vips = new VipFile({ directory: join(root, 'var/lib/istio/vips'), log });
   const releaseVips = pipeline.mesh.vips.hold(vips);
   const findings = new Findings(graph, store, pipeline.analysis, (changes) => logFindings(log, changes));
@@ -148,9 +154,24 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
   };
 }
 
+/** Longer than sources gather changes, so that what is saved together is taken together. Milliseconds. */
+const PATIENCE = 250;
+
+function patient(sink: ConfigSink, mesh: Mesh): ConfigSink {
+  return patientSink(sink, {
+    limit: PATIENCE,
+    clock: SYSTEM_CLOCK,
+    isIncomplete: (changes) => isIncomplete(changes, mesh),
+  });
+}
+
 /** @throws StartError when a source can not be read at all */
-async function readSources(store: ConfigStore, sources: readonly Source[], signal: AbortSignal): Promise<void> {
-  const sinks = sources.map((source) => [source, store.source(source.name)] as const);
+async function readSources(
+  sources: readonly Source[],
+  sinkOf: (name: string) => ConfigSink,
+  signal: AbortSignal,
+): Promise<void> {
+  const sinks = sources.map((source) => [source, sinkOf(source.name)] as const);
   for (const [source, sink] of sinks) {
     try {
       await source.start(sink, signal);

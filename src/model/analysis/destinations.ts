@@ -8,9 +8,10 @@ import type { Analyzer } from './analyzer.ts';
 import type { HostSubsets, MeshFacts } from './facts.ts';
 import { listed } from './names.ts';
 
-type PlacedDestination = readonly [Place, Destination];
+export type PlacedDestination = readonly [Place, Destination];
 
-function* destinations({ http = [], tcp = [], tls = [] }: VirtualService): Generator<PlacedDestination> {
+/** Where a VirtualService sends traffic to, mirrors too. */
+export function* destinations({ http = [], tcp = [], tls = [] }: VirtualService): Generator<PlacedDestination> {
   const at = placeOf(['spec']);
   for (const [block, rules] of Object.entries({ http, tcp, tls })) {
     for (const [i, { route = [] }] of rules.entries()) {
