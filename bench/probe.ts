@@ -84,6 +84,8 @@ export function loadFigures(options: LoadOptions): Promise<LoadFigures> {
     iters: options.changes,
     kinds: options.kinds.join(),
     pace: `${options.paceMs ?? 300}ms`,
+    // Large trees take a server more than a second between two answers to clients that connect.
+    settle: `${Math.max(1, options.services / 2_000)}s`,
   };
   const args = Object.entries(flags).flatMap(([name, value]) => [`-${name}`, String(value)]);
   return new Promise((done, fail) => {
