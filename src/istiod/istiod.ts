@@ -74,7 +74,7 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
   const sessions = new ProxySessions(pipeline);
   const { settleMs } = settings;
   const sources = configSources({ root, strict: strictChecks(env), settleMs, log });
-  await readSources(sources, (name) => patient(store.source(name), pipeline.mesh), abort.signal);
+  await readSources(sources, (name) => patient(store.source(name), pipeline.mesh, settleMs), abort.signal);
   const vips = new VipFile({ directory: join(root, 'var/lib/istio/vips'), log });
   const releaseVips = pipeline.mesh.vips.hold(vips);
   const findings = new Findings(graph, store, pipeline.analysis, (changes) => logFindings(log, changes));
@@ -154,12 +154,14 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
   };
 }
 
-/** Longer than sources gather changes, so that what is saved together is taken together. Milliseconds. */
-const PATIENCE = 250;
+/** Longer than a file that is written in place must be still and than changes are gathered. Milliseconds. */
+function patience(settleMs: number): number {
+  return 2 * settleMs + 100;
+}
 
-function patient(sink: ConfigSink, mesh: Mesh): ConfigSink {
+function patient(sink: ConfigSink, mesh: Mesh, settleMs: number): ConfigSink {
   return patientSink(sink, {
-    limit: PATIENCE,
+    limit: patience(settleMs),
     clock: SYSTEM_CLOCK,
     isIncomplete: (changes) => isIncomplete(changes, mesh),
   });
