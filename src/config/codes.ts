@@ -15,6 +15,7 @@ export const CODES = {
   IST0131: 'A match of a VirtualService never decides, as a rule before it has the same or a wider one.',
   IST0133: 'The object is taken, but says something that has no effect or is likely a mistake.',
   IST0134: 'A TCP service has no addresses by which it could be told from others.',
+  IST0145: 'Gateways for the same proxies have a host in common on a port.',
   IST0174: 'A DestinationRule is about no service of the mesh.',
   VM0001: 'A field is unknown. It is ignored; in security policies and in strict mode the object is refused.',
   VM0002: 'The kind is known, but nothing is made of it yet.',
@@ -29,6 +30,7 @@ export const CODES = {
   VM0202: 'The last good version of the object is served, as its present one can not be taken.',
   VM0203: 'Another DestinationRule for the same host says the same, and counts.',
   VM0204: 'Services have addresses in common on a TCP port.',
+  VM0205: 'A server of a Gateway can not share its port with one that comes first.',
 } as const;
 
 export type Code = keyof typeof CODES;

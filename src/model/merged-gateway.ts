@@ -2,7 +2,7 @@ import type { Gateway } from '#generated/config/specs.ts';
 import type { Hostname } from '../base/host.ts';
 import { append } from '../base/multimap.ts';
 import type { Config, ConfigKey } from '../config/config.ts';
-import { isTlsServer, type MergedServer, mergedServer, routesRequests } from './merged-gateway-server.ts';
+import { hostOfServer, isTlsServer, type MergedServer, mergedServer, routesRequests } from './merged-gateway-server.ts';
 import { isHttp, type Protocol, parseProtocol } from './protocol.ts';
 
 /** A Gateway as one proxy takes it. */
@@ -32,6 +32,8 @@ export interface GatewayConflict {
   readonly server: number;
   /** The hosts that another server of the port has; absent where the server as a whole can not share its port. */
   readonly hosts?: readonly Hostname[];
+  /** `namespace/name` of the Gateway that stands in its way. */
+  readonly by: string;
 }
 
 /** All Gateways of a proxy as one. */
@@ -64,9 +66,10 @@ export function mergeGateways(gateways: readonly GatewayOfProxy[], style: MergeS
     for (const [index, server] of (gateway.spec.servers ?? []).entries()) {
       for (const port of listenPorts(server.port.number)) {
         const merged = mergedServer(server, `${gateway.namespace}/${gateway.name}`, port);
-        merging.add(merged, { port, protocol: server.port.protocol, bind: merged.bind }, (hosts) => ({
+        merging.add(merged, { port, protocol: server.port.protocol, bind: merged.bind }, (by, hosts) => ({
           gateway: gateway.key,
           server: index,
+          by,
           ...(hosts && { hosts }),
         }));
       }
@@ -88,7 +91,7 @@ interface Ports {
   servers: readonly MergedServer[];
 }
 
-type ConflictOver = (hosts?: readonly Hostname[]) => GatewayConflict;
+type ConflictOver = (by: string, hosts?: readonly Hostname[]) => GatewayConflict;
 
 class Merging {
   readonly #style: MergeStyle;
@@ -97,8 +100,8 @@ class Merging {
   readonly #plaintext = new Map<number, Place[]>();
   readonly #places = new Map<string, Ports>();
   readonly #routes = new Map<string, MergedServer[]>();
-  /** `port bind host` of TLS servers. */
-  readonly #tlsHosts = new Set<string>();
+  /** `port bind host` of TLS servers, with the Gateways that have them. */
+  readonly #tlsHosts = new Map<string, string>();
   readonly #conflicts: GatewayConflict[] = [];
   #autoPassthrough = false;
 
@@ -128,13 +131,9 @@ class Merging {
       return;
     }
     const plaintext = this.#plaintextNear(place);
-    const added =
-      plaintext === undefined
-        ? this.#addBesideTls(server, place)
-        : plaintext.bind === place.bind
-          ? this.#addToPlaintext(server, place, plaintext)
-          : this.#addElsewhere(server, place);
-    if (!added) this.#conflicts.push(conflict());
+    if (plaintext === undefined) this.#addBesideTls(server, place, conflict);
+    else if (plaintext.bind === place.bind) this.#addToPlaintext(server, place, plaintext, conflict);
+    else this.#addElsewhere(server, place);
   }
 
   /** istiod looks at the newest place alone, so that a third address parts servers that belong together. */
@@ -146,12 +145,13 @@ class Merging {
 
   /** Envoy tells TLS servers of a place apart by host, so that each host can have but one. */
   #withFreeHosts(server: MergedServer, { port, bind }: Place, conflict: ConflictOver): MergedServer | undefined {
-    const id = (host: Hostname): string => `${port} ${bind} ${host}`;
-    const shared = server.hosts.filter((host) => this.#tlsHosts.has(id(host)));
-    if (shared.length > 0) this.#conflicts.push(conflict(shared));
-    const free = server.hosts.filter((host) => !shared.includes(host));
-    if (shared.length > 0 && (this.#style === 'istiod' || free.length === 0)) return undefined;
-    for (const host of free) this.#tlsHosts.add(id(host));
+    // The name that a client asks for says nothing of namespaces, which istiod does not mind.
+    const id = (host: Hostname) => `${port} ${bind} ${this.#style === 'istiod' ? host : hostOfServer(host)}`;
+    const shared = Map.groupBy(server.hosts, (host) => this.#tlsHosts.get(id(host)));
+    const free = shared.get(undefined) ?? [];
+    for (const [by, hosts] of shared) if (by !== undefined) this.#conflicts.push(conflict(by, hosts));
+    if (free.length < server.hosts.length && (this.#style === 'istiod' || free.length === 0)) return undefined;
+    for (const host of free) this.#tlsHosts.set(id(host), server.gateway);
     this.#autoPassthrough ||= server.tls?.mode === 'AUTO_PASSTHROUGH';
     return { ...server, hosts: free };
   }
@@ -162,40 +162,44 @@ class Merging {
     this.#places.set(idOf(place), { place, route: server.route, servers: [server] });
   }
 
-  #addToPlaintext(server: MergedServer, { protocol }: Place, current: Place): boolean {
+  #addToPlaintext(server: MergedServer, { protocol }: Place, current: Place, conflict: ConflictOver): void {
     const held = this.#places.get(idOf(current));
     const alike = isHttp(parseProtocol(current.protocol)) && isHttp(parseProtocol(protocol));
-    if (held === undefined || !alike) return false;
+    if (held === undefined || !alike) {
+      this.#conflicts.push(conflict(held?.servers[0]?.gateway ?? ''));
+      return;
+    }
     held.servers = [...held.servers, server];
     append(this.#routes, server.route, server);
-    return true;
   }
 
-  #addElsewhere(server: MergedServer, place: Place): boolean {
+  #addElsewhere(server: MergedServer, place: Place): void {
     const held = this.#places.get(idOf(place));
     if (held === undefined) {
       this.#open(server, place);
-      return true;
+      return;
     }
     held.route = server.route;
     held.servers = [...held.servers, server];
     if (server.route !== '') append(this.#routes, server.route, server);
-    return true;
   }
 
-  #addBesideTls(server: MergedServer, place: Place): boolean {
+  #addBesideTls(server: MergedServer, place: Place, conflict: ConflictOver): void {
     if (!isTlsServer(server)) {
       this.#open(server, place);
-      return true;
+      return;
     }
     if (routesRequests(server)) {
-      if (this.#routes.has(server.route)) return false;
+      const [named] = this.#routes.get(server.route) ?? [];
+      if (named !== undefined) {
+        this.#conflicts.push(conflict(named.gateway));
+        return;
+      }
       this.#routes.set(server.route, [server]);
     }
     const held = this.#places.get(idOf(place));
     if (held === undefined) this.#places.set(idOf(place), { place, route: '', servers: [server] });
     else held.servers = [...held.servers, server];
-    return true;
   }
 }
 

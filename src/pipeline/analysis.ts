@@ -5,6 +5,7 @@ import type { Collection, Graph } from '../derive/graph.ts';
 import { ANALYZERS } from '../model/analysis/analyzers.ts';
 import type { MeshFacts } from '../model/analysis/facts.ts';
 import { deriveAddressFacts } from './address-facts.ts';
+import { deriveGatewayFacts } from './gateway-facts.ts';
 import type { Mesh } from './mesh.ts';
 import { deriveServiceFacts } from './service-facts.ts';
 import { deriveVirtualServiceFacts } from './virtual-service-facts.ts';
@@ -20,12 +21,14 @@ export interface Analysis {
 
 /** Each object is looked at anew when it, or what was asked about others on its behalf, has changed. */
 export function deriveAnalysis(graph: Graph, mesh: Mesh): Analysis {
+  const workloads = deriveWorkloadFacts(graph, mesh);
   const facts: MeshFacts = {
     domainSuffix: mesh.options.domainSuffix,
     rootNamespace: mesh.rootNamespace,
     ...deriveServiceFacts(graph, mesh),
     ...deriveVirtualServiceFacts(graph, mesh),
-    ...deriveWorkloadFacts(graph, mesh),
+    ...workloads,
+    ...deriveGatewayFacts(graph, mesh, workloads),
     ...deriveAddressFacts(graph, mesh),
   };
   const findings = graph.collection<string, ConfigKey, readonly Finding[]>('findings', {

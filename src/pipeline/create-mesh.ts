@@ -5,6 +5,7 @@ import type { Config, ConfigKey } from '../config/config.ts';
 import type { Graph, Input } from '../derive/graph.ts';
 import { deriveConfiguration } from './configuration.ts';
 import { deriveDestinationRules } from './destination-rules.ts';
+import { deriveGatewayHeads } from './gateways/gateway-heads.ts';
 import { deriveMergedGateways } from './gateways/merged-gateways.ts';
 import type { Mesh } from './mesh.ts';
 import type { MeshOptions } from './options.ts';
@@ -31,6 +32,7 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
       ].sort((a, b) => a.creationTime - b.creationTime || compareStrings(a.name, b.name)),
     { equals: sameItems },
   );
+  const gateways = deriveGatewayHeads(graph, configuration);
   return {
     ...configuration,
     ...services,
@@ -39,7 +41,8 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
     ...scopes,
     peerAuthentications,
     vips,
-    mergedGateway: deriveMergedGateways(graph, { ...configuration, ...scopes }),
+    gateways,
+    mergedGateway: deriveMergedGateways(graph, { ...configuration, ...scopes, gateways }),
     options,
   };
 }

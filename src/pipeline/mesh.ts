@@ -10,6 +10,7 @@ import type { ProxyScope, SidecarScope, VirtualServiceHead } from '../model/scop
 import type { Service, ServiceTarget } from '../model/service.ts';
 
 import type { Configuration } from './configuration.ts';
+import type { GatewayHead } from './gateways/gateway-heads.ts';
 import type { MeshOptions } from './options.ts';
 import type { Vips } from './vips.ts';
 
@@ -66,6 +67,8 @@ export interface Mesh extends Configuration {
   readonly sidecarScope: Derived<Pick<ProxyScope, 'namespace' | 'sidecar'>, SidecarScope>;
   /** Key: `ProxyScope`. What the proxy's own workload serves. */
   readonly targets: Derived<ProxyScope, readonly ServiceTarget[]>;
+  /** Gateways in order of precedence, as far as they decide whose they are. */
+  readonly gateways: Derived<'', readonly GatewayHead[]>;
   /** Key: `ProxyScope`. The Gateways of a router as one; undefined for other proxies. */
   readonly mergedGateway: Derived<ProxyScope, MergedGateway | undefined>;
   /** Addresses that are allocated automatically. */

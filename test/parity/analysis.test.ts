@@ -15,6 +15,7 @@ const CODES: ReadonlySet<string> = new Set([
   'IST0111',
   'IST0127',
   'IST0134',
+  'IST0145',
   'IST0174',
 ]);
 

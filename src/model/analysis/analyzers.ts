@@ -1,6 +1,7 @@
 import type { Analyzer } from './analyzer.ts';
 import { DESTINATION_RULE_HOST, OVERLAPPING_RULES } from './destination-rules.ts';
 import { DESTINATIONS } from './destinations.ts';
+import { GATEWAY_CONFLICTS } from './gateway-conflicts.ts';
 import { GATEWAY_RULE_CONFLICTS, SIDECAR_HOST_CONFLICTS } from './host-conflicts.ts';
 import { POLICY_SELECTORS, SERVICE_ENTRY_SELECTOR } from './selectors.ts';
 import { EGRESS_HOSTS, SIDECAR_SELECTORS } from './sidecars.ts';
@@ -14,6 +15,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   DELEGATE_REFERENCES,
   SIDECAR_HOST_CONFLICTS,
   GATEWAY_RULE_CONFLICTS,
+  GATEWAY_CONFLICTS,
   DESTINATION_RULE_HOST,
   OVERLAPPING_RULES,
   EGRESS_HOSTS,

@@ -52,6 +52,21 @@ export interface MergedRule {
   readonly subsets: readonly string[];
 }
 
+/** What a server of a Gateway has in common with one of another Gateway that is for the same proxies. */
+export interface GatewayRival {
+  /** Which of the Gateway's servers. */
+  readonly server: number;
+  /** Those in common; none: only the port. */
+  readonly hosts: readonly Hostname[];
+  /** `joined`: all of them; else those on the other side. */
+  readonly gateways: readonly ObjectName[];
+  /**
+   * `joined`: the rules of all hold. `first`: the server has the hosts, others do not. `left-out`: the server does not have
+   * them. `barred`: it is not served at all, as it can not share its port.
+   */
+  readonly outcome: 'joined' | 'first' | 'left-out' | 'barred';
+}
+
 /** A Sidecar without its listeners. */
 export interface SidecarSelector {
   readonly key: ConfigKey;
@@ -88,6 +103,8 @@ export interface MeshFacts {
   hasGateway(name: ObjectName): boolean;
   /** Gateways of a namespace, sorted. */
   gatewaysOf(namespace: string): readonly ObjectName[];
+  /** What a Gateway has in common with others. */
+  gatewayRivals(key: ConfigKey): readonly GatewayRival[];
   /** VirtualServices for sidecars that are at odds with one over a host of it. */
   rivals(key: ConfigKey, host: Hostname): HostRivals;
   /** Conditions of the VirtualServices whose HTTP rules a gateway tries for a host before those of another, in order. */

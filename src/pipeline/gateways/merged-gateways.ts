@@ -2,7 +2,6 @@ import type { Gateway } from '#generated/config/specs.ts';
 import { deepEqual } from '../../base/equal.ts';
 import { canonicalJson } from '../../base/intern.ts';
 import { type Labels, selects } from '../../base/labels.ts';
-import { compareStrings } from '../../base/order.ts';
 import { WeakInterner } from '../../base/weak-intern.ts';
 import type { ConfigKey } from '../../config/config.ts';
 import type { Derived, Graph } from '../../derive/graph.ts';
@@ -10,17 +9,7 @@ import { type GatewayOfProxy, type MergedGateway, type MergeStyle, mergeGateways
 import type { ProxyScope } from '../../model/scope.ts';
 import type { ServiceTarget } from '../../model/service.ts';
 import { type Mesh, ONE } from '../mesh.ts';
-
-/** What of a Gateway decides whose it is. */
-interface GatewayHead {
-  readonly key: ConfigKey;
-  readonly namespace: string;
-  readonly name: string;
-  readonly creationTime: number;
-  readonly selector: Labels;
-  /** Hostnames of the services whose workloads it is for, in the place of a selector. */
-  readonly services?: readonly string[];
-}
+import type { GatewayHead } from './gateway-heads.ts';
 
 /** Port numbers with the numbers on which the proxy listens for them. */
 type PortTargets = readonly (readonly [number, readonly number[]])[];
@@ -39,39 +28,16 @@ interface MergeKey {
   readonly style: MergeStyle;
 }
 
-/** Marks a Gateway that was made from one of the Gateway API: the hostnames of its services. */
-const SERVICES_ANNOTATION = 'internal.istio.io/gateway-service';
 /** On a Service: its ports are not those that Gateways mean. */
 const UNTRANSLATED_LABEL = 'experimental.istio.io/disable-gateway-port-translation';
 
 /** The Gateways of each router as one, shared by routers with the same ones. Undefined for other proxies. */
 export function deriveMergedGateways(
   graph: Graph,
-  mesh: Pick<Mesh, 'config' | 'byKind' | 'targets'>,
+  mesh: Pick<Mesh, 'config' | 'gateways' | 'targets'>,
 ): Derived<ProxyScope, MergedGateway | undefined> {
   const keys = new WeakInterner<MergeKey>();
 
-  /** Undefined for objects of the Gateway API, which have the same kind. */
-  const head = graph.derived<ConfigKey, GatewayHead | undefined>(
-    'gatewayHead',
-    (key) => {
-      const config = mesh.config<Gateway>(key);
-      if (config === undefined || config.group !== 'networking.istio.io') return undefined;
-      const { namespace, name, creationTime, spec, annotations } = config;
-      const services = annotations[SERVICES_ANNOTATION]?.split(',');
-      return { key, namespace, name, creationTime, selector: spec.selector ?? {}, ...(services && { services }) };
-    },
-    { equals: deepEqual },
-  );
-  const heads = graph.derived<'', readonly GatewayHead[]>(
-    'gatewayHeads',
-    () =>
-      mesh.byKind
-        .get('Gateway')
-        .flatMap((key) => head.get(key) ?? [])
-        .sort(compareHeads),
-    { equals: deepEqual },
-  );
   const merged = graph.derived<MergeKey, MergedGateway>(
     'mergedGateway',
     ({ gateways, style }) =>
@@ -89,7 +55,7 @@ export function deriveMergedGateways(
   return graph.derived<ProxyScope, MergedGateway | undefined>('mergedGatewayOf', (scope) => {
     if (scope.type !== 'router') return undefined;
     const targets = mesh.targets.get(scope);
-    const gateways = heads.get(ONE).flatMap((gateway) => refOf(gateway, scope.labels, targets) ?? []);
+    const gateways = mesh.gateways.get(ONE).flatMap((gateway) => refOf(gateway, scope.labels, targets) ?? []);
     const key: MergeKey = { gateways, style: mergeStyle(scope) };
     return merged.get(keys.intern(canonicalJson(key), () => key));
   });
@@ -98,10 +64,6 @@ export function deriveMergedGateways(
 /** Istio's Envoys are sent what istiod sends. */
 export function mergeStyle({ capabilities }: ProxyScope): MergeStyle {
   return capabilities.istioExtensions ? 'istiod' : 'widest';
-}
-
-function compareHeads(a: GatewayHead, b: GatewayHead): number {
-  return a.creationTime - b.creationTime || compareStrings(a.name, b.name) || compareStrings(a.namespace, b.namespace);
 }
 
 /**

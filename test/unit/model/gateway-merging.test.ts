@@ -39,7 +39,7 @@ function merged(style: MergeStyle, ...gateways: readonly GatewayOfProxy[]): read
       return `${bind}:${port} ${protocol}: ${text.join('; ')}`;
     }),
     ...[...routes].map(([route, servers]) => `${route}: ${servers.map(({ hosts }) => hosts.join()).join('; ')}`),
-    ...conflicts.map(({ gateway: of, server, hosts = ['*all*'] }) => `! ${of}.${server} ${hosts.join()}`),
+    ...conflicts.map(({ gateway: of, server, hosts = ['all'], by }) => `! ${of}.${server} ${hosts.join()} by ${by}`),
   ];
 }
 
@@ -86,13 +86,24 @@ const CASES: readonly Case[] = [
       [{ port: 443, protocol: 'HTTPS', hosts: ['a.com'], tls: SIMPLE }],
       [{ port: 443, protocol: 'HTTPS', hosts: ['a.com', 'b.com'], tls: SIMPLE }],
     ],
-    istiod: [':443 HTTPS: g0 a.com', 'https.443.p0.g0.edge: a.com', '! g1.0 a.com'],
+    istiod: [':443 HTTPS: g0 a.com', 'https.443.p0.g0.edge: a.com', '! g1.0 a.com by edge/g0'],
     widest: [
       ':443 HTTPS: g0 a.com; g1 b.com',
       'https.443.p0.g0.edge: a.com',
       'https.443.p0.g1.edge: b.com',
-      '! g1.0 a.com',
+      '! g1.0 a.com by edge/g0',
     ],
+  },
+  {
+    name: 'hosts of several namespaces are one name to clients, but for istiod',
+    gateways: [
+      [
+        { port: 443, protocol: 'HTTPS', hosts: ['shop/a.com'], tls: SIMPLE },
+        { port: 443, protocol: 'HTTPS', hosts: ['a.com'], tls: SIMPLE },
+      ],
+    ],
+    istiod: [':443 HTTPS: g0 shop/a.com; g0 a.com', 'https.443.p0.g0.edge: shop/a.com', 'https.443.p1.g0.edge: a.com'],
+    widest: [':443 HTTPS: g0 shop/a.com', 'https.443.p0.g0.edge: shop/a.com', '! g0.1 a.com by edge/g0'],
   },
   {
     name: 'the same host is served at several addresses',
@@ -118,7 +129,7 @@ const CASES: readonly Case[] = [
         { port: 80, protocol: 'HTTPS', tls: SIMPLE },
       ],
     ],
-    istiod: [':80 HTTP: g0 *', 'http.80: *', '! g1.0 *all*', '! g1.1 *all*'],
+    istiod: [':80 HTTP: g0 *', 'http.80: *', '! g1.0 all by edge/g0', '! g1.1 all by edge/g0'],
   },
   {
     name: 'a plaintext server after a TLS server shares its port',
@@ -175,7 +186,7 @@ const CASES: readonly Case[] = [
       [{ port: 80, hosts: ['a.com'], tls: { httpsRedirect: true } }],
       [{ port: 80, hosts: ['a.com'], tls: { httpsRedirect: true } }],
     ],
-    istiod: [':80 HTTP: g0 a.com', 'http.80: a.com', '! g1.0 a.com'],
+    istiod: [':80 HTTP: g0 a.com', 'http.80: a.com', '! g1.0 a.com by edge/g0'],
     widest: [':80 HTTP: g0 a.com; g1 a.com', 'http.80: a.com; a.com'],
   },
   {
