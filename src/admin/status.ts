@@ -67,7 +67,8 @@ function resourceOf(key: ConfigKey): string {
 
 /**
  * At how many of the connected proxies an object is in force: those that have acknowledged all that they are to have, and
- * refuse nothing that is made of it. A proxy that has yet to answer may have it already, but that is not known.
+ * refuse nothing that is made of it since it changed. A proxy that has yet to answer may have it already, but that is not
+ * known.
  */
 function inForce({ pipeline, sessions, store, streams, refusals }: StatusSources): (key: ConfigKey) => JsonObject {
   const proxies = Map.groupBy(streams(), ({ proxy }) => proxy);
@@ -80,7 +81,12 @@ function inForce({ pipeline, sessions, store, streams, refusals }: StatusSources
     return { refusal, below: keysOf(below), likely: keysOf(likely) };
   });
   return (key) => {
-    const without = new Set(refused.flatMap(({ below, refusal }) => (below.has(key) ? [refusal.proxy] : [])));
+    const changed = store.changedAt(key) ?? 0;
+    const without = new Set(
+      refused.flatMap(({ below, refusal: { proxy, holdsSince } }) =>
+        below.has(key) && (holdsSince === undefined || changed > holdsSince) ? [proxy] : [],
+      ),
+    );
     const by = refused.flatMap(({ likely, refusal }) => (likely.has(key) ? [refusedBy(refusal)] : []));
     return {
       proxies: { connected: proxies.size, inForce: settled.filter((proxy) => !without.has(proxy)).length },

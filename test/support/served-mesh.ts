@@ -24,12 +24,15 @@ export interface Run {
 
 /** A control plane in this process, whose files a test writes, behind a real gRPC server. */
 export interface ServedMesh extends FileMesh {
+  readonly address: string;
   readonly sessions: ProxySessions;
   readonly discovery: DiscoveryServer;
   readonly refusals: Refusals;
   readonly log: readonly LogLine[];
   /** A client that has all that it asked for. */
   connect(options: Omit<AdsClientOptions, 'address'>): Promise<AdsClient>;
+  /** Resolves when clients have answered all that they were sent. */
+  answered(): Promise<void>;
   /** Resolves when clients have answered all that they were sent, and were sent all that they asked for. */
   settled(): Promise<void>;
   /** Runs of derivations since the last call. */
@@ -86,6 +89,7 @@ export async function servedMesh(files: MeshFiles, options: Partial<MeshOptions>
   };
   return {
     ...mesh,
+    address: `127.0.0.1:${port}`,
     sessions,
     discovery,
     refusals,
@@ -97,6 +101,7 @@ export async function servedMesh(files: MeshFiles, options: Partial<MeshOptions>
       await settled();
       return client;
     },
+    answered,
     settled,
     runs: () => {
       const told = runs;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { statusRoute } from '../../src/admin/status.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { CLUSTER_TYPE } from '../../src/proto/type-urls.ts';
+import { AdsClient } from '../support/ads-client.ts';
 import { nodeJson } from '../support/node.ts';
 import { type ServedMesh, servedMesh } from '../support/served-mesh.ts';
 
@@ -89,6 +90,21 @@ test('a status tells at how many proxies an object is in force, and who refuses 
   await picky.until(() => picky.status !== undefined);
   while (mesh.discovery.streams().length > 1) await mesh.settled();
   assert.deepEqual((await orders())['proxies'], { connected: 1, inForce: 1 });
+});
+
+test('nothing is in force at a proxy that refuses the first that it is sent', async (t) => {
+  const mesh = await servedMesh({ 'shop/orders.yaml': service('orders', 80), 'shop/users.yaml': service('users', 80) });
+  t.after(mesh.stop);
+  await mesh.connect({ node: node('good') });
+  const judge = () => 'no clusters here';
+  const never = new AdsClient({ address: mesh.address, node: node('never'), judge, reconnect: false });
+  t.after(() => never.close());
+  await never.until(() => never.log.length > 0);
+  await mesh.answered();
+  for (const name of ['orders', 'users']) {
+    const status = await statusOf(mesh, `ServiceEntry/shop/${name}`);
+    assert.deepEqual(status['proxies'], { connected: 2, inForce: 1 }, name);
+  }
 });
 
 test('all objects are listed in order, and one that no file has is not found', async (t) => {
