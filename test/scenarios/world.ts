@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { HttpBackend } from '../support/http-backend.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
+import { waitFor } from '../support/wait.ts';
 import { WorkDir } from '../support/work-dir.ts';
 import type { Scenario, ScenarioNode, Step } from './scenario.ts';
 import { RunningNode, type Snapshot } from './scenario-node.ts';
@@ -54,7 +55,11 @@ export class World {
   /** Everything up to the checks `at: start`. */
   async start(): Promise<void> {
     for (const step of this.scenario.steps.filter(({ at }) => at === '00')) this.#script(step);
-    for (const { name, port } of this.scenario.backends) this.#backends.push(await HttpBackend.start(name, port));
+    for (const { name, port } of this.scenario.backends) {
+      // The ports are fixed: another run on this machine has them for a while.
+      const start = () => HttpBackend.start(name, port);
+      this.#backends.push(await waitFor(start, { what: `free port ${port}`, withinMs: 120_000, everyMs: 200 }));
+    }
     this.#istiod = await IstiodProcess.start({ root: this.dir.path });
     const automatic = Object.entries(this.scenario.nodes).filter(([, { start }]) => start !== 'manual');
     await Promise.all(automatic.map(([name, about]) => this.#startNode(name, about)));
