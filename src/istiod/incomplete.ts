@@ -1,9 +1,24 @@
 import type { DestinationRule, ServiceEntry, VirtualService } from '#generated/config/specs.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, ConfigKey } from '../config/config.ts';
+import type { ParsedFile } from '../config/parsed.ts';
 import { destinations } from '../model/analysis/destinations.ts';
 import { fullHostname, resolveVirtualService } from '../model/virtual-service.ts';
 import type { Mesh } from '../pipeline/mesh.ts';
 import type { FileState } from './patient-sink.ts';
+
+/**
+ * Whether an object is gone from a file and not to be found in the others that changed. It may be on its way from one file to
+ * another: two files that exchange their names are three renames.
+ */
+export function hasVanished(changes: readonly FileState[], before: ReadonlyMap<string, ParsedFile>): boolean {
+  const keysOf = (parsed: ParsedFile | undefined): readonly (ConfigKey | undefined)[] => [
+    ...(parsed?.configs ?? []).map(({ key }) => key),
+    ...(parsed?.refused ?? []).map(({ key }) => key),
+  ];
+  const last = new Map(changes.map(({ file, parsed }) => [file, parsed]));
+  const present = new Set([...last.values()].flatMap(keysOf));
+  return [...last].some(([file]) => keysOf(before.get(file)).some((key) => key !== undefined && !present.has(key)));
+}
 
 /** A host and one of its subsets. */
 type Subset = string;

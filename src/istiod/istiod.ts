@@ -27,7 +27,7 @@ import {
 import { bothEvents, logEvents, logFindings } from './events.ts';
 import { EXIT, StartError } from './failure.ts';
 import { Findings } from './findings.ts';
-import { isIncomplete } from './incomplete.ts';
+import { hasVanished, isIncomplete } from './incomplete.ts';
 import { type Bound, listenGrpc, listenGrpcUnix, listenHttp } from './listen.ts';
 import type { Logger } from './log.ts';
 import { patientSink } from './patient-sink.ts';
@@ -154,16 +154,17 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
   };
 }
 
-/** Longer than a file that is written in place must be still and than changes are gathered. Milliseconds. */
-function patience(settleMs: number): number {
-  return 2 * settleMs + 100;
-}
+/** Longer than sources gather changes. Milliseconds. */
+const MOVING = 150;
 
 function patient(sink: ConfigSink, mesh: Mesh, settleMs: number): ConfigSink {
   return patientSink(sink, {
-    limit: patience(settleMs),
     clock: SYSTEM_CLOCK,
-    isIncomplete: (changes) => isIncomplete(changes, mesh),
+    wait(changes, before) {
+      // As long as a file that is written in place may take to be still.
+      if (isIncomplete(changes, mesh)) return 2 * settleMs + 100;
+      return hasVanished(changes, before) ? MOVING : 0;
+    },
   });
 }
 

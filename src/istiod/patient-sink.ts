@@ -9,19 +9,22 @@ export interface FileState {
 }
 
 export interface Patience {
-  /** How long changes wait for those that make them whole, in milliseconds. */
-  readonly limit: number;
   readonly clock: Clock;
-  /** Whether changes name something that is not there, though it may be about to come. */
-  readonly isIncomplete: (changes: readonly FileState[]) => boolean;
+  /**
+   * How long changes wait for others that make them whole, in milliseconds since the first of them; 0: they are whole.
+   * @param before what was handed on of each file last
+   */
+  readonly wait: (changes: readonly FileState[], before: ReadonlyMap<string, ParsedFile>) => number;
 }
 
 /**
  * A sink before another one, for people who save a route in one file and the subset that it needs in the next: changes that are
  * not whole wait a little for the rest, and are taken together with it. All others are handed on at once.
  */
-export function patientSink(sink: ConfigSink, { limit, clock, isIncomplete }: Patience): ConfigSink {
+export function patientSink(sink: ConfigSink, { clock, wait }: Patience): ConfigSink {
+  const before = new Map<string, ParsedFile>();
   let held: FileState[] = [];
+  let since = 0;
   let cancel: (() => void) | undefined;
   let gathered: FileState[] | undefined;
 
@@ -31,13 +34,20 @@ export function patientSink(sink: ConfigSink, { limit, clock, isIncomplete }: Pa
     const changes = held;
     held = [];
     sink.batch(() => {
-      for (const { file, parsed } of changes) sink.apply(file, parsed);
+      for (const { file, parsed } of changes) {
+        sink.apply(file, parsed);
+        if (parsed === undefined) before.delete(file);
+        else before.set(file, parsed);
+      }
     });
   };
   const take = (changes: readonly FileState[]): void => {
+    if (held.length === 0) since = clock.now();
     held.push(...changes);
     if (held.length === 0) return;
-    if (isIncomplete(held)) cancel ??= clock.after(limit, handOn);
+    const left = wait(held, before) - (clock.now() - since);
+    cancel?.();
+    if (left > 0) cancel = clock.after(left, handOn);
     else handOn();
   };
   return {
@@ -48,6 +58,8 @@ export function patientSink(sink: ConfigSink, { limit, clock, isIncomplete }: Pa
       cancel?.();
       cancel = undefined;
       held = [];
+      before.clear();
+      for (const parsed of files) before.set(parsed.file, parsed);
       sink.replace(files);
     },
     apply(file, parsed) {

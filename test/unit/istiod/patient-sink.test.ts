@@ -19,7 +19,6 @@ function setUp(isWhole: (files: readonly string[]) => boolean) {
   };
   let due: (() => void) | undefined;
   const sink = patientSink(inner, {
-    limit: 250,
     clock: {
       now: () => 0,
       date: () => 0,
@@ -30,7 +29,7 @@ function setUp(isWhole: (files: readonly string[]) => boolean) {
         };
       },
     },
-    isIncomplete: (changes) => !isWhole(changes.map(({ file }) => file)),
+    wait: (changes) => (isWhole(changes.map(({ file }) => file)) ? 0 : 250),
   });
   return { sink, taken, timeIsUp: () => due?.(), isWaiting: () => due !== undefined };
 }
