@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { after, test } from 'node:test';
+import fc from 'fast-check';
 import type { JsonObject } from '../../src/base/json.ts';
 import { CLUSTER_TYPE, LISTENER_TYPE, ROUTE_TYPE } from '../../src/proto/type-urls.ts';
 import { caseDirectories } from '../parity/case-files.ts';
 import { loadCase } from '../parity/load-case.ts';
 import { connect, pipelineOf, resourcesOf } from '../parity/translate.ts';
 import { type Client, meshFixture, object } from '../support/mesh-fixture.ts';
+import { randomGatewayEdit } from '../support/random-gateways.ts';
 import { envoyRefusals, type SentResources } from '../support/validate-envoy.ts';
 import { WorkDir } from '../support/work-dir.ts';
 import { CORPUS, withoutCorpus } from './conditions.ts';
@@ -134,3 +136,21 @@ for (const [name, client] of Object.entries(CLIENTS)) {
     assert.deepEqual(envoyRefusals(resources, files, { agent: client.dataplane !== 'bare' }), []);
   });
 }
+
+/** Each takes an Envoy a tenth of a second. */
+const RUNS = Number(process.env['GWRUNS'] ?? 30);
+
+test('whatever Gateways say, an upstream Envoy refuses nothing', () => {
+  const edits = fc.array(randomGatewayEdit, { minLength: 4, maxLength: 16 });
+  const dataplane = fc.constantFrom('envoy' as const, 'bare' as const);
+  fc.assert(
+    fc.property(edits, dataplane, (written, kind) => {
+      const configs = new Map(written.flatMap(({ key, config }) => (config ? [[key, config] as const] : [])));
+      const mesh = meshFixture([...configs.values()]);
+      mesh.connect('gw', { type: 'router', namespace: 'edge', labels: { app: 'p', tier: 't' }, dataplane: kind });
+      const resources = sent((type) => mesh.resources('gw', type) as ReadonlyMap<string, JsonObject>);
+      assert.deepEqual(envoyRefusals(resources, files, { agent: kind !== 'bare' }), []);
+    }),
+    { numRuns: RUNS },
+  );
+});
