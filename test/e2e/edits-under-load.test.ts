@@ -143,7 +143,7 @@ async function weightShift(stack: AsyncDisposableStack, envoyVersion?: string): 
 
 loadTest('weights shift', (stack) => weightShift(stack));
 
-loadTest('weights shift, with Envoy 1.36', (stack) => weightShift(stack, '1.36.4'));
+if (ALL) loadTest('weights shift, with Envoy 1.36', (stack) => weightShift(stack, '1.36.4'));
 
 loadTest('a route moves to a subset that is added in the same moment, and the old one goes', async (stack) => {
   const backends = await backendsOf(stack, 'v1', 'v2');
@@ -157,6 +157,26 @@ loadTest('a route moves to a subset that is added in the same moment, and the ol
     (port) => ({ 'shop/web.yaml': service(port, versions(backends)), 'shop/rules.yaml': rules(0) }),
     async ({ mesh, reached }, round) => {
       mesh.write('shop/rules.yaml', rules(round + 1));
+      await reached(round % 2 === 0 ? v2 : v1);
+    },
+  );
+});
+
+loadTest('a route moves to a subset that another file adds just before', async (stack) => {
+  const backends = await backendsOf(stack, 'v1', 'v2');
+  const [v1, v2] = backends as [HttpBackend, HttpBackend];
+  const subset = (round: number): string => `round-${round}`;
+  const subsets = (round: number): string => subsetsOf({ [subset(round)]: round % 2 === 0 ? 'v1' : 'v2' });
+  await underLoad(
+    backends,
+    (port) => ({
+      'shop/web.yaml': service(port, versions(backends)),
+      'shop/subsets.yaml': subsets(0),
+      'shop/route.yaml': route({ [subset(0)]: 100 }),
+    }),
+    async ({ mesh, reached }, round) => {
+      mesh.write('shop/subsets.yaml', subsets(round + 1));
+      mesh.write('shop/route.yaml', route({ [subset(round + 1)]: 100 }));
       await reached(round % 2 === 0 ? v2 : v1);
     },
   );

@@ -47,6 +47,14 @@ function sweep(): void {
 
 const isV6 = (address: string): boolean => address.includes(':');
 
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 /** One network namespace: a machine, or all that is not one. */
 export class Namespace {
   readonly name: string;
@@ -114,7 +122,9 @@ export class Namespace {
     run('ip', 'netns', 'exec', this.name, 'sh', '-c', `echo ${value} > /proc/sys/${path}`);
   }
 
+  /** Ends what still runs here, too. */
   delete(): void {
+    for (const pid of run('ip', 'netns', 'pids', this.name).split('\n').filter(Boolean)) kill(Number(pid));
     run('ip', 'netns', 'delete', this.name);
   }
 }
