@@ -22,10 +22,13 @@ else {
   for (const directory of caseDirectories(CORPUS)) {
     const name = basename(directory);
     if (!(ALL ? EVERY : FEW).test(name)) continue;
-    test(`an upstream Envoy takes all that the sidecars of ${name} are sent`, { timeout: 60_000 }, async () => {
-      for (const { proxy, sds, problems } of await acceptances(readCase(directory), authority)) {
-        assert.deepEqual(problems, [], `${proxy} ${sds ? 'with' : 'without'} SDS`);
-      }
-    });
+    for (const variant of ALL ? (['delta', 'sotw'] as const) : (['delta'] as const)) {
+      const what = `an upstream Envoy takes all that the sidecars of ${name} are sent, ${variant}`;
+      test(what, { timeout: 60_000 }, async () => {
+        for (const { proxy, sds, problems } of await acceptances(readCase(directory), authority, variant)) {
+          assert.deepEqual(problems, [], `${proxy} ${sds ? 'with' : 'without'} SDS`);
+        }
+      });
+    }
   }
 }

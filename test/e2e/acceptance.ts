@@ -1,5 +1,6 @@
 import { chmodSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '../../src/base/json.ts';
+import type { Variant } from '../../src/xds/events.ts';
 import { type CaseProxy, type CorpusCase, expectedResources, isSidecar } from '../parity/case-files.ts';
 import type { TestAuthority } from '../support/certificates.ts';
 import type { EnvoyProcess } from '../support/envoy-process.ts';
@@ -78,7 +79,11 @@ function at(value: JsonValue | undefined, ...path: readonly string[]): JsonValue
 }
 
 /** Puts each sidecar of a case before an upstream Envoy, without an SDS server and with one. */
-export async function acceptances(corpusCase: CorpusCase, authority: TestAuthority): Promise<readonly Acceptance[]> {
+export async function acceptances(
+  corpusCase: CorpusCase,
+  authority: TestAuthority,
+  variant: Variant = 'delta',
+): Promise<readonly Acceptance[]> {
   await using served = await ServedCase.start(corpusCase);
   const results: Acceptance[] = [];
   for (const proxy of corpusCase.proxies.filter(isSidecar)) {
@@ -89,25 +94,31 @@ export async function acceptances(corpusCase: CorpusCase, authority: TestAuthori
       await world.answerNames({ '*': ['203.0.113.1', '2001:db8::1'] });
       const machine = network.machine(proxy.ips);
       machine.addAddresses(bound);
-      return await acceptance(corpusCase, served, machine, proxy, given);
+      return await acceptance({ corpusCase, served, machine, proxy, authority: given, variant });
     });
     results.push(...(await Promise.all(both)));
   }
   return results;
 }
 
-async function acceptance(
-  corpusCase: CorpusCase,
-  served: ServedCase,
-  machine: Namespace,
-  proxy: CaseProxy,
-  authority: TestAuthority | undefined,
-): Promise<Acceptance> {
+interface AcceptanceInput {
+  readonly corpusCase: CorpusCase;
+  readonly served: ServedCase;
+  readonly machine: Namespace;
+  readonly proxy: CaseProxy;
+  /** Undefined: without an SDS server. */
+  readonly authority: TestAuthority | undefined;
+  readonly variant: Variant;
+}
+
+async function acceptance(input: AcceptanceInput): Promise<Acceptance> {
+  const { corpusCase, served, machine, proxy, authority, variant } = input;
   const before = served.istiod.log.length;
   await using running = await MachineEnvoy.start({
     machine,
     proxy,
     xds: served.xds,
+    variant,
     ...(authority
       ? { authority, fileSecrets: fileSecrets(corpusCase, proxy), etc: { 'certs/crl.pem': authority.revocations() } }
       : {}),
