@@ -5,6 +5,7 @@ import type { Config, ConfigKey } from '../config/config.ts';
 import type { Graph, Input } from '../derive/graph.ts';
 import { deriveConfiguration } from './configuration.ts';
 import { deriveDestinationRules } from './destination-rules.ts';
+import { deriveBoundVirtualServices } from './gateways/bound-virtual-services.ts';
 import { deriveGatewayHeads } from './gateways/gateway-heads.ts';
 import { deriveMergedGateways } from './gateways/merged-gateways.ts';
 import type { Mesh } from './mesh.ts';
@@ -39,6 +40,7 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
     ...virtualServices,
     ...destinationRules,
     ...scopes,
+    boundVirtualServices: deriveBoundVirtualServices(graph, virtualServices),
     peerAuthentications,
     vips,
     gateways,

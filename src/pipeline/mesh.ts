@@ -10,6 +10,7 @@ import type { ProxyScope, SidecarScope, VirtualServiceHead } from '../model/scop
 import type { Service, ServiceTarget } from '../model/service.ts';
 
 import type { Configuration } from './configuration.ts';
+import type { BoundVirtualServices } from './gateways/bound-virtual-services.ts';
 import type { GatewayHead } from './gateways/gateway-heads.ts';
 import type { MeshOptions } from './options.ts';
 import type { Vips } from './vips.ts';
@@ -48,6 +49,7 @@ export interface Mesh extends Configuration {
   readonly virtualService: Derived<ConfigKey, Config<VirtualService> | undefined>;
   /** Key `namespace|gateway` (`mesh`, or `namespace/name`): visible to the namespace, in order of precedence. */
   readonly virtualServicesForGateway: Derived<string, readonly VirtualServiceHead[]>;
+  readonly boundVirtualServices: BoundVirtualServices;
   /** Key `clientNamespace|serviceNamespace/hostname`: rules that may apply, those with a workload selector first. */
   readonly destinationRules: Derived<string, readonly ConsolidatedDestinationRule[]>;
   /** The rule that applies to traffic of a proxy to a service; a workload selector counts only outbound and in its own namespace. */

@@ -24,8 +24,8 @@ export interface BoundRoutes {
 export interface GatewayHostsInput {
   /** Those of one route configuration, at least one. */
   readonly servers: readonly MergedServer[];
-  /** Bound to a gateway, in order of precedence. */
-  readonly virtualServices: (gateway: string) => readonly BoundVirtualService[];
+  /** Bound to the gateway of a server, in order of precedence; those without a host of it may be left out. */
+  readonly virtualServices: (server: MergedServer) => readonly BoundVirtualService[];
   /** Whether any route of the VirtualService is for such requests. */
   readonly hasRoutes: (routes: BoundRoutes) => boolean;
   /** istiod writes hosts that are only redirected with the namespace before them, a name that no request has. */
@@ -63,7 +63,7 @@ export function gatewayVirtualHosts(input: GatewayHostsInput): readonly GatewayV
   for (const server of input.servers) {
     const { gateway, port, tls } = server;
     const redirects = tls?.httpsRedirect === true;
-    for (const { key, namespace, hosts: bound } of input.virtualServices(gateway)) {
+    for (const { key, namespace, hosts: bound } of input.virtualServices(server)) {
       const common = commonHosts(hostsForNamespace(server, namespace), bound);
       if (common.length === 0) continue;
       // Routes are those of the first server by which requests can come.

@@ -79,12 +79,8 @@ export function deriveGatewayListeners(
     service && mesh.destinationRule(scope, service, 'outbound')?.rule.spec;
   const statPattern = () => mesh.facet('outboundClusterStatName') ?? '';
 
-  /** Those with routes for connections. */
-  const virtualServices = (scope: OutboundScope, gateway: string): readonly Config<VirtualService>[] =>
-    mesh.virtualServicesForGateway
-      .get(`${scope.namespace}|${gateway}`)
-      .filter(({ hasTcp, hasTls }) => hasTcp || hasTls)
-      .flatMap(({ key }) => mesh.virtualService.get(key) ?? []);
+  const virtualServices = ({ namespace }: OutboundScope, gateway: string): readonly Config<VirtualService>[] =>
+    mesh.boundVirtualServices.forConnections(namespace, gateway).flatMap((key) => mesh.virtualService.get(key) ?? []);
   const passedClusters = (scope: OutboundScope): readonly PassedCluster[] =>
     [...outbound.planOf.get(scope).entries.values()].flatMap(({ name, serviceId, port, subset, rule, passesTls }) => {
       const service = passesTls && mesh.serviceById.get(serviceId);

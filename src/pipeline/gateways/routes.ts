@@ -123,7 +123,7 @@ export function deriveGatewayRoutes(
       const hosts = gatewayVirtualHosts({
         servers,
         style: view.style,
-        virtualServices: (gateway) => mesh.virtualServicesForGateway.get(`${namespace}|${gateway}`),
+        virtualServices: (server) => mesh.boundVirtualServices.forServer(namespace, server),
         hasRoutes: ({ virtualService, gateway, port: listenPort }) => {
           const client = { listenPort, gateways: new Set([gateway]), namespace, labels };
           return heads.get(virtualService)?.conditions.some((condition) => admitsClient(condition, client)) === true;

@@ -33,7 +33,7 @@ function hosts(
   const found = gatewayVirtualHosts({
     servers,
     style,
-    virtualServices: (gateway) => virtualServices[gateway] ?? [],
+    virtualServices: ({ gateway }) => virtualServices[gateway] ?? [],
     hasRoutes: ({ virtualService, port }) => !without.includes(`${virtualService}:${port}`),
   });
   return found.map(({ name, domains, routes, requiresTls }) => {

@@ -135,6 +135,13 @@ test('a new host of a VirtualService is planned where its gateway routes request
   assert.deepEqual(sent, ['RouteConfiguration http.80', 'RouteConfiguration http.8080']);
 });
 
+test('a VirtualService for other hosts than those of a server is nothing to it', () => {
+  const { edit } = started();
+  const { ran, sent } = edit(http('three', 'z.com'));
+  assert.equal(ran.filter((name) => name === 'gatewayRoutePlan').length, 1);
+  assert.deepEqual(sent, ['RouteConfiguration http.80']);
+});
+
 test('gateways with the same Gateways share their translation', () => {
   const { mesh } = started();
   mesh.connect('edge-2', { ...ROUTER, ip: '10.9.9.8', labels: { ...LABELS, version: 'v2' } });
