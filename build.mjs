@@ -15,7 +15,7 @@ const isNative = target === arch;
 
 await import('./build/generate.ts');
 mkdirSync('dist', { recursive: true });
-await build({
+const { metafile } = await build({
   entryPoints: ['src/bin/main.ts'],
   outfile: 'dist/istiod.cjs',
   bundle: true,
@@ -27,8 +27,10 @@ await build({
   keepNames: false,
   legalComments: 'none',
   define: { 'process.env.ISTIOD_VM_VERSION': JSON.stringify(version) },
+  metafile: true,
   logLevel: 'warning',
 });
+writeFileSync('dist/istiod.meta.json', JSON.stringify(metafile));
 
 const binary = 'dist/istiod.new';
 copyFileSync(nodeBinary(target), binary);
