@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { onExit } from './on-exit.ts';
 
 export interface ChildOptions {
   readonly cwd?: string;
@@ -41,12 +42,11 @@ export class Child {
     };
     this.#process.stdout?.on('data', take);
     this.#process.stderr?.on('data', take);
-    const kill = () => void this.#process.kill('SIGKILL');
-    process.once('exit', kill);
+    const forget = onExit(() => void this.#process.kill('SIGKILL'));
     this.exited = new Promise((resolve) => {
       const end = (exit: Exit) => {
         this.#exit = exit;
-        process.removeListener('exit', kill);
+        forget();
         resolve(exit);
       };
       this.#process.once('error', (error) => {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { onExit } from './on-exit.ts';
 
 /** Ports that Istio captures traffic on. */
 export const OUTBOUND_PORT = 15001;
@@ -135,13 +136,13 @@ export class Network {
   readonly world: Namespace;
   readonly #id: string;
   readonly #machines: Namespace[] = [];
-  readonly #deleteOnExit = () => this[Symbol.dispose]();
+  readonly #forget: () => void;
 
   constructor() {
     sweep();
     this.#id = `${PREFIX}-${process.pid}-${counter.next().value}`;
-    process.once('exit', this.#deleteOnExit);
     this.world = new Namespace(`${this.#id}-world`);
+    this.#forget = onExit(() => this[Symbol.dispose]());
     this.world.sysctl('net/ipv4/ip_forward', '1');
     this.world.sysctl('net/ipv6/conf/all/forwarding', '1');
     this.world.addAddresses([GATEWAY, ...NAME_SERVERS]);
@@ -174,7 +175,7 @@ export class Network {
   }
 
   [Symbol.dispose](): void {
-    process.removeListener('exit', this.#deleteOnExit);
+    this.#forget();
     for (const namespace of [...this.#machines, this.world]) namespace.delete();
     this.#machines.length = 0;
   }
