@@ -16,6 +16,7 @@ main().then(
   },
   (error: unknown) => {
     process.stderr.write(`istiod: a fault of the program: ${error instanceof Error ? error.stack : String(error)}\n`);
-    process.exitCode = 70;
+    // Servers that were opened before the fault must not keep half a control plane alive.
+    process.exit(70);
   },
 );

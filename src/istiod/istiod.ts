@@ -139,7 +139,7 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
   }
   warnOfPlaintext(listen.grpc, log);
   const listening = Object.fromEntries([...bound].map(([option, { address }]) => [option, address]));
-  writeListening(root, listening);
+  writeListening(root, listening, log);
   const { objects, files } = store.counts();
   log.info({ ...listening, objects, files }, 'istiod serves');
   return {
@@ -214,10 +214,14 @@ function warnOfPlaintext(address: string, log: Logger): void {
   log.warn(`listen.grpc is plaintext on ${address}: anyone who reaches it reads the whole configuration of the mesh`);
 }
 
-/** Where the server listens, for those who start it with port 0. */
-function writeListening(root: string, listening: Readonly<Record<string, string>>): void {
+/** Where the server listens, for those who start it with port 0. A machine with a read-only disk is served without. */
+function writeListening(root: string, listening: Readonly<Record<string, string>>, log: Logger): void {
   const directory = join(root, 'var/lib/istio/run');
-  mkdirSync(directory, { recursive: true });
-  writeFileSync(join(directory, 'listen.json.new'), `${JSON.stringify(listening)}\n`);
-  renameSync(join(directory, 'listen.json.new'), join(directory, 'listen.json'));
+  try {
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'listen.json.new'), `${JSON.stringify(listening)}\n`);
+    renameSync(join(directory, 'listen.json.new'), join(directory, 'listen.json'));
+  } catch (error) {
+    log.warn(`addresses are not written to ${directory}: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
