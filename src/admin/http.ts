@@ -37,8 +37,9 @@ async function respond(
   routes: ReadonlyMap<string, Route>,
   index: Answer,
 ): Promise<void> {
-  const url = new URL(request.url ?? '/', 'http://localhost');
-  const answer = await answerOf(request.method ?? '', url, routes, index);
+  const url = URL.parse(request.url ?? '/', 'http://localhost');
+  const answer =
+    url === null ? text('the path is none', 400) : await answerOf(request.method ?? '', url, routes, index);
   response.writeHead(answer.status ?? 200, {
     'content-type': answer.type ?? 'text/plain; charset=utf-8',
     'x-content-type-options': 'nosniff',

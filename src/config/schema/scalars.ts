@@ -58,7 +58,8 @@ export function readScalar(type: Scalar, raw: unknown, numbersInText: boolean): 
     case 'bytes':
       return typeof raw === 'string' && BASE64.test(raw.replace(/[\r\n]/g, ''))
         ? { value: raw }
-        : { unreadable: `must be bytes in base64, not ${shown(raw)}` };
+        : // What was meant as a key must not stand in a log.
+          { unreadable: `must be bytes in base64, not a ${typeof raw} of another form` };
     case 'struct':
       return isJsonObject(raw) ? { value: frozenCopy(raw) } : { unreadable: `must be an object, not ${shown(raw)}` };
     case 'int-or-string':
