@@ -47,6 +47,6 @@ test('its executable serves under qemu-user', async (t) => {
     withinMs: 60_000,
   });
   const answer = await fetch(`http://${listening.http}/ready`);
-  assert.equal(await answer.text(), 'ready');
+  assert.equal((await answer.text()).trim(), 'ready');
   assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });

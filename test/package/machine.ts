@@ -7,14 +7,16 @@ import { WorkDir } from '../support/work-dir.ts';
 
 /** What every Debian of the tests has besides the essential packages. */
 const PACKAGES = ['systemd', 'systemd-sysv', 'dbus', 'libstdc++6', 'curl', 'procps'];
-const DEBIAN = '.cache/debian-12.tar';
+/** DEBIAN_SUITE=trixie tries the next Debian. */
+const SUITE = process.env['DEBIAN_SUITE'] ?? 'bookworm';
+const DEBIAN = `.cache/debian-${SUITE}.tar`;
 
-/** A root file system of a small Debian 12, made once and unpacked for each caller. */
+/** A root file system of a small Debian, made once and unpacked for each caller. */
 export function debian(): WorkDir {
   if (!existsSync(DEBIAN)) {
     mkdirSync('.cache', { recursive: true });
     const options = ['--quiet', '--variant=minbase', `--include=${PACKAGES.join()}`];
-    execFileSync('mmdebstrap', [...options, '--format=tar', 'bookworm', `${DEBIAN}.new`], { stdio: 'pipe' });
+    execFileSync('mmdebstrap', [...options, '--format=tar', SUITE, `${DEBIAN}.new`], { stdio: 'pipe' });
     renameSync(`${DEBIAN}.new`, DEBIAN);
   }
   const root = new WorkDir('debian');
