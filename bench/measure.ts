@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ChangeKind, type LoadFigures, loadFigures } from './probe.ts';
-import { type OurServer, removeAddedServices, type Server, startFloor, startOurs } from './servers.ts';
+import { type Heap, type OurServer, removeAddedServices, type Server, startFloor, startOurs } from './servers.ts';
 
 /** A figure of ours, and the floor's in the same run where it has one. */
 export interface Pair {
@@ -52,6 +52,7 @@ export async function measured(effort: Effort, say: (line: string) => void): Pro
       await Promise.all([ours.stop(), floor.stop()]);
     }
   }
+  await noteStarts(effort, note);
   for (let run = 1; run <= effort.runs; run++) {
     say(`${MANY_CLIENTS} clients connect, run ${run} of ${effort.runs}`);
     const [floor, ours] = [await connected(startFloor), await connected(startOurs)];
@@ -105,6 +106,19 @@ async function noteChanges({ ours, floor, services, effort: { changes }, note }:
   note('endpoint quick cpu', mine.cpuSPerChange * 1000, its.cpuSPerChange * 1000);
 }
 
+/** More starts, as one alone says little. Those of large trees take too long to repeat. */
+async function noteStarts({ runs, sizes }: Effort, note: Note): Promise<void> {
+  for (const services of sizes.filter((size) => size <= USUAL)) {
+    for (let run = 1; run < 2 * runs; run++) {
+      const floor = await startFloor(services);
+      await floor.stop();
+      const ours = await startOurs(services);
+      await ours.stop();
+      note(`start ${services}`, ours.startS, floor.startS);
+    }
+  }
+}
+
 /** @throws Error when a client never got a change: no time is right then */
 function assertComplete(figures: LoadFigures): void {
   for (const kind of ['endpoint', 'route', 'service'] as const) {
@@ -120,22 +134,28 @@ interface HeapRun {
   readonly note: Note;
 }
 
-async function noteHeap({ ours, services, edits, note }: HeapRun): Promise<void> {
-  await changed(ours, services, 20, ['endpoint'], 20);
-  const before = await leastHeap(ours);
-  await changed(ours, services, edits, ['endpoint'], 20);
-  note(`heap ${services}`, before);
-  note(`heap ${services} growth`, (await leastHeap(ours)) - before);
+async function noteHeap(run: HeapRun): Promise<void> {
+  // Until then parts of what is built when clients connect first are missing.
+  await heapOverEdits(run, run.edits / 2);
+  const before = await heapOverEdits(run, run.edits / 2);
+  const after = await heapOverEdits(run, run.edits / 2);
+  run.note(`heap ${run.services}`, before);
+  run.note(`heap ${run.services} growth`, after - before);
 }
 
-/** The heap moves up and down with collections: the least of a while is what is in use. */
-async function leastHeap(ours: OurServer): Promise<number> {
-  const seen: number[] = [];
-  for (let i = 0; i < 20; i++) {
-    seen.push(await ours.heapMB());
-    await delay(100);
+/** Rounds of edits in which a collection of the whole heap must have happened. */
+const MOST_ROUNDS = 10;
+
+/** The heap goes up until it is collected: what is in use is the least that was seen around a collection. */
+async function heapOverEdits({ ours, services }: HeapRun, edits: number): Promise<number> {
+  const { collections } = await ours.heap();
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const seen: Heap[] = [];
+    const editing = changed(ours, services, edits, ['endpoint'], 20).then(() => true);
+    while (!(await Promise.race([editing, delay(100)]))) seen.push(await ours.heap());
+    if (seen.some((heap) => heap.collections > collections)) return Math.min(...seen.map(({ usedMB }) => usedMB));
   }
-  return Math.min(...seen);
+  throw new Error(`the heap was not collected over ${MOST_ROUNDS * edits} edits`);
 }
 
 async function connected(start: (services: number) => Promise<Server>): Promise<LoadFigures> {

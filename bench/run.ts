@@ -3,7 +3,7 @@
  * and the ratio counts. Writes the table of docs/performance.md. BENCH=quick takes a minute, is less exact and writes nothing.
  */
 import { existsSync, globSync, statSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, loadavg } from 'node:os';
 import { EFFORTS, measured } from './measure.ts';
 import { buildProbe, missingTools } from './probe.ts';
 import { linesOf } from './rows.ts';
@@ -18,6 +18,7 @@ async function main(): Promise<number> {
     return 0;
   }
   buildProbe();
+  const [busy = 0] = loadavg();
   const quick = process.env['BENCH'] === 'quick';
   const effort = EFFORTS[quick ? 'quick' : 'full'];
   const figures = await measured(effort, (line) => console.log(line));
@@ -30,7 +31,7 @@ async function main(): Promise<number> {
   const lines = linesOf(figures);
   const about =
     `Measured on ${new Date().toISOString().slice(0, 10)} on ${availableParallelism()} cores beside the client, Node ` +
-    `${process.versions.node}; medians of ${effort.runs} runs of ${effort.changes} changes.`;
+    `${process.versions.node}, a load of ${busy.toFixed(1)} by others when it began; medians of ${effort.runs} runs of ${effort.changes} changes.`;
   const table = markdownTable(lines, about);
   console.log(`\n${table}\n`);
   if (!quick) writeTable(TABLE, table);

@@ -23,9 +23,15 @@ export interface Server {
 const CONF = 'etc/istio/conf';
 const FLOOR = '../shared/tools/floor.mjs';
 
-/** Ours; `heapMB` asks it how much of its heap is in use. */
+/** The heap of ours as its metrics tell it. */
+export interface Heap {
+  readonly usedMB: number;
+  /** Collections of the whole heap since the start. */
+  readonly collections: number;
+}
+
 export interface OurServer extends Server {
-  heapMB(): Promise<number>;
+  heap(): Promise<Heap>;
 }
 
 export async function startOurs(services: number): Promise<OurServer> {
@@ -43,7 +49,7 @@ export async function startOurs(services: number): Promise<OurServer> {
     address: istiod.addresses.grpc,
     pid: istiod.pid,
     startS: (performance.now() - begun) / 1000,
-    heapMB: async () => heapIn(await istiod.metrics()),
+    heap: async () => heapIn(await istiod.metrics()),
     stop: async () => {
       await istiod.stop();
       work[Symbol.dispose]();
@@ -51,10 +57,12 @@ export async function startOurs(services: number): Promise<OurServer> {
   };
 }
 
-function heapIn(metrics: string): number {
-  const line = /^nodejs_heap_size_used_bytes (\S+)$/m.exec(metrics);
-  if (line === null) throw new Error('/metrics has no nodejs_heap_size_used_bytes');
-  return Number(line[1]) / 1e6;
+function heapIn(metrics: string): Heap {
+  const value = (pattern: RegExp) => Number(pattern.exec(metrics)?.[1] ?? 0);
+  return {
+    usedMB: value(/^nodejs_heap_size_used_bytes (\S+)$/m) / 1e6,
+    collections: value(/^nodejs_gc_duration_seconds_count\{kind="major"[^}]*\} (\S+)$/m),
+  };
 }
 
 /** The least that a control plane on Node can do. */

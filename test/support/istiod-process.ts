@@ -39,21 +39,19 @@ export class IstiodProcess {
     this.#child = this.#spawn();
   }
 
-  /** Resolves when it is ready. */
+  /** Resolves when it is ready. A port that somebody else took meanwhile is no reason to fail: others are tried. */
   static async start(options: IstiodOptions): Promise<IstiodProcess> {
-    const [grpc, http, monitoring, ...more] = await freePorts(3 + Object.keys(options.listen ?? {}).length);
-    const listen: Record<string, string> = {
-      grpc: `127.0.0.1:${grpc}`,
-      grpcTls: '',
-      http: `127.0.0.1:${http}`,
-      monitoring: `127.0.0.1:${monitoring}`,
-    };
-    for (const [option, address] of Object.entries(options.listen ?? {})) {
-      listen[option] = address.endsWith(':0') ? `${address.slice(0, -1)}${more.pop()}` : address;
+    for (let left = ATTEMPTS; ; left--) {
+      const istiod = new IstiodProcess(options, await listenAddresses(options));
+      try {
+        await istiod.#ready();
+        return istiod;
+      } catch (error) {
+        const { exit } = istiod;
+        await istiod.stop();
+        if (exit?.code !== PORT_IN_USE || left === 1) throw error;
+      }
     }
-    const istiod = new IstiodProcess(options, listen);
-    await istiod.#ready();
-    return istiod;
   }
 
   /** Addresses by option of `listen`: `host:port`. */
@@ -134,3 +132,20 @@ export class IstiodProcess {
 }
 
 const LISTENING = 'var/lib/istio/run/listen.json';
+const ATTEMPTS = 5;
+/** Exit code of a server that can not listen. */
+const PORT_IN_USE = 69;
+
+async function listenAddresses({ listen = {} }: IstiodOptions): Promise<Readonly<Record<string, string>>> {
+  const [grpc, http, monitoring, ...more] = await freePorts(3 + Object.keys(listen).length);
+  const addresses: Record<string, string> = {
+    grpc: `127.0.0.1:${grpc}`,
+    grpcTls: '',
+    http: `127.0.0.1:${http}`,
+    monitoring: `127.0.0.1:${monitoring}`,
+  };
+  for (const [option, address] of Object.entries(listen)) {
+    addresses[option] = address.endsWith(':0') ? `${address.slice(0, -1)}${more.pop()}` : address;
+  }
+  return addresses;
+}
