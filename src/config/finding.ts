@@ -11,6 +11,13 @@ export interface Finding {
   readonly path: Path;
   /** What is wrong, and what to write instead. */
   readonly message: string;
+  /** Only that part of the object is left out which the path names; an error otherwise forbids taking the object. */
+  readonly inPart?: true;
+}
+
+/** Whether the object can not be taken. */
+export function refuses({ severity, inPart }: Finding): boolean {
+  return severity === 'error' && inPart !== true;
 }
 
 /** A place in a document, and findings about it. */

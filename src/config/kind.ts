@@ -1,6 +1,6 @@
 import { isJsonObject } from '../base/json.ts';
 import type { Labels } from '../base/labels.ts';
-import { type Finding, type Place, placeOf } from './finding.ts';
+import { type Finding, type Place, placeOf, refuses } from './finding.ts';
 import { metadataFindings } from './kinds/metadata.ts';
 import { normalized, writtenPath } from './normalize.ts';
 import type { Message } from './schema/schema.ts';
@@ -93,7 +93,7 @@ export function validateSpec(
     const document = kind.specField === 'spec' ? { spec: raw } : described;
     findings.push(...unlessRefused(structural, document, kind.validate(context)));
   }
-  if (read.value === undefined || findings.some(({ severity }) => severity === 'error')) return { findings };
+  if (read.value === undefined || findings.some(refuses)) return { findings };
   return { spec: kind.default?.(read.value) ?? read.value, findings };
 }
 

@@ -4,7 +4,7 @@ import { canonicalJson } from '../base/intern.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { type Config, configKey, type RawDocument } from './config.ts';
 import { type SplitDocument, splitDocuments, type TextProblem } from './document.ts';
-import type { Finding, Path } from './finding.ts';
+import { type Finding, type Path, refuses } from './finding.ts';
 import { type KindDefinition, validateSpec } from './kind.ts';
 import { LIMITS } from './limits.ts';
 import { locationAt, offsetOf } from './locate.ts';
@@ -214,7 +214,7 @@ class Draft {
     if (wrongVersion === undefined) findings.push(...more);
     for (const finding of findings) this.#finding(finding, at, meta.isIdentified ? resource : undefined);
     const offset = this.#offset(at);
-    if (doubtful || wrongVersion !== undefined || spec === undefined || findings.some(isError)) {
+    if (doubtful || wrongVersion !== undefined || spec === undefined || findings.some(refuses)) {
       this.refuse(meta.isIdentified ? key : undefined, offset);
       return;
     }
@@ -287,10 +287,6 @@ class Draft {
   #offset(at: Path): number {
     return offsetOf(this.#raw.text, this.#yaml.events, at);
   }
-}
-
-function isError({ severity }: Finding): boolean {
-  return severity === 'error';
 }
 
 /** `Kind/namespace/name`, without a namespace `Kind/name`. */

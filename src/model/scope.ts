@@ -3,6 +3,7 @@ import type { Hostname } from '../base/host.ts';
 import type { Labels } from '../base/labels.ts';
 import type { Config, ConfigKey } from '../config/config.ts';
 import type { Locality } from './endpoint.ts';
+import type { PatchRef } from './envoy-filter.ts';
 import type { Capabilities, InterceptionMode, ProxyType } from './proxy.ts';
 import type { Service } from './service.ts';
 
@@ -40,6 +41,8 @@ export interface ProxyScope {
   readonly locality: Locality;
   /** Of the proxy's own workload, in the order of services, then ports. */
   readonly targets: readonly TargetRef[];
+  /** Patches of EnvoyFilters that it gets, in order. */
+  readonly patches: readonly PatchRef[];
   /** Node metadata that translation reads (`MESH_ID`, `PROXY_CONFIG`, `HTTP_PROXY_PORT`, `UNPRIVILEGED_POD`, …), normalised. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }

@@ -5,6 +5,7 @@ import type { Config, ConfigKey } from '../config/config.ts';
 import type { Graph, Input } from '../derive/graph.ts';
 import { deriveConfiguration } from './configuration.ts';
 import { deriveDestinationRules } from './destination-rules.ts';
+import { deriveEnvoyFilters } from './envoy-filters.ts';
 import { deriveBoundVirtualServices } from './gateways/bound-virtual-services.ts';
 import { deriveGatewayHeads } from './gateways/gateway-heads.ts';
 import { deriveMergedGateways } from './gateways/merged-gateways.ts';
@@ -24,7 +25,8 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
   const services = deriveServices(graph, configuration, workloads, vips, options);
   const virtualServices = deriveVirtualServices(graph, configuration, options);
   const destinationRules = deriveDestinationRules(graph, configuration, options);
-  const scopes = deriveScopes(graph, configuration, workloads, services, virtualServices);
+  const envoyFilters = deriveEnvoyFilters(graph, configuration);
+  const scopes = deriveScopes(graph, configuration, workloads, services, virtualServices, envoyFilters);
   const peerAuthentications = graph.derived<string, readonly Config<PeerAuthentication>[]>(
     'peerAuthentications',
     (namespace) =>
@@ -43,6 +45,7 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
     boundVirtualServices: deriveBoundVirtualServices(graph, virtualServices),
     peerAuthentications,
     vips,
+    envoyFilters,
     gateways,
     mergedGateway: deriveMergedGateways(graph, { ...configuration, ...scopes, gateways }),
     options,

@@ -10,6 +10,7 @@ import type { ProxyScope, SidecarScope, VirtualServiceHead } from '../model/scop
 import type { Service, ServiceTarget } from '../model/service.ts';
 
 import type { Configuration } from './configuration.ts';
+import type { EnvoyFilters } from './envoy-filters.ts';
 import type { BoundVirtualServices } from './gateways/bound-virtual-services.ts';
 import type { GatewayHead } from './gateways/gateway-heads.ts';
 import type { MeshOptions } from './options.ts';
@@ -73,6 +74,7 @@ export interface Mesh extends Configuration {
   readonly gateways: Derived<'', readonly GatewayHead[]>;
   /** Key: `ProxyScope`. The Gateways of a router as one; undefined for other proxies. */
   readonly mergedGateway: Derived<ProxyScope, MergedGateway | undefined>;
+  readonly envoyFilters: EnvoyFilters;
   /** Addresses that are allocated automatically. */
   readonly vips: Vips;
 }

@@ -1,9 +1,17 @@
 import type { Collection, Graph } from '../derive/graph.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
-import { CLUSTER_TYPE, ENDPOINT_TYPE, LISTENER_TYPE, NAME_TABLE_TYPE, ROUTE_TYPE } from '../proto/type-urls.ts';
+import {
+  CLUSTER_TYPE,
+  ENDPOINT_TYPE,
+  EXTENSION_CONFIG_TYPE,
+  LISTENER_TYPE,
+  NAME_TABLE_TYPE,
+  ROUTE_TYPE,
+} from '../proto/type-urls.ts';
 import { deriveClusters } from './clusters.ts';
 import { deriveEndpoints } from './endpoints.ts';
+import { deriveExtensionConfigs } from './extension-configs.ts';
 import { deriveListeners } from './listeners.ts';
 import type { Mesh } from './mesh.ts';
 import { deriveNameTables } from './name-table.ts';
@@ -24,5 +32,6 @@ export const RESOURCE_TYPES: readonly ResourceType[] = [
   { typeUrl: ENDPOINT_TYPE, derive: (graph, _mesh, outbound) => deriveEndpoints(graph, outbound) },
   { typeUrl: LISTENER_TYPE, derive: deriveListeners },
   { typeUrl: ROUTE_TYPE, derive: deriveRoutes },
+  { typeUrl: EXTENSION_CONFIG_TYPE, derive: deriveExtensionConfigs },
   { typeUrl: NAME_TABLE_TYPE, derive: deriveNameTables },
 ];

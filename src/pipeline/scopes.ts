@@ -16,6 +16,7 @@ import { isVisible } from '../model/visibility.ts';
 import { localityOfProxy, withTopologyLabels } from '../model/workload.ts';
 import type { Configuration } from './configuration.ts';
 import { type DistinctNamespaces, distinctNamespaces, isDistinct } from './distinct-namespaces.ts';
+import type { EnvoyFilters } from './envoy-filters.ts';
 import { ONE } from './mesh.ts';
 import { proxyTargets } from './proxy-targets.ts';
 import type { Services } from './services.ts';
@@ -68,6 +69,7 @@ export function deriveScopes(
   workloads: Workloads,
   services: Services,
   virtualServices: VirtualServices,
+  envoyFilters: EnvoyFilters,
 ): Scopes {
   const proxies = graph.input<string, Proxy>('proxy', { equals: deepEqual });
   const own = proxyTargets(configuration, workloads, services);
@@ -114,6 +116,7 @@ export function deriveScopes(
       clusterId: proxy.clusterId,
       locality,
       targets: targets.map(({ service, port, targetPort }) => ({ serviceId: service.id, port: port.port, targetPort })),
+      patches: envoyFilters.patchesFor({ ...proxy, labels }),
       metadata: Object.fromEntries(
         METADATA.flatMap((n) => (proxy.metadata[n] === undefined ? [] : [[n, proxy.metadata[n]]])),
       ),

@@ -2,6 +2,7 @@ import type { ApplyTo, EnvoyConfigObjectMatch, EnvoyConfigObjectPatch, EnvoyFilt
 import type { Finding, Place } from '../finding.ts';
 import { defineKind, type KindDefinition } from '../kind.ts';
 import { EnvoyFilter as schema } from '../schema/envoy-filter.ts';
+import { valueFindings } from './envoy-filter-value.ts';
 import { syntaxProblem } from './regex.ts';
 import { targetedFindings, workloadSelectorFindings } from './selectors.ts';
 
@@ -54,7 +55,7 @@ function* matchFindings(at: Place, match: EnvoyConfigObjectMatch, applyTo: Apply
   const version = match.proxy?.proxyVersion ?? '';
   const versionPlace = at.at('proxy', 'proxyVersion');
   if (version.length > MAX_VERSION_LENGTH) {
-    yield versionPlace.warning(`is longer than ${MAX_VERSION_LENGTH} characters and is ignored`);
+    yield versionPlace.warning(`is longer than ${MAX_VERSION_LENGTH} characters: it matches no proxy`);
   } else if (version !== '') {
     const wrong = syntaxProblem(version);
     if (wrong !== undefined) yield versionPlace.error(wrong);
@@ -68,7 +69,8 @@ function* matchFindings(at: Place, match: EnvoyConfigObjectMatch, applyTo: Apply
 }
 
 /** @see istio/istio pkg/config/validation/envoyfilter/envoyfilter.go */
-function* patchFindings(at: Place, { applyTo = 'INVALID', match, patch }: EnvoyConfigObjectPatch): Generator<Finding> {
+function* patchFindings(at: Place, whole: EnvoyConfigObjectPatch): Generator<Finding> {
+  const { applyTo = 'INVALID', match, patch } = whole;
   const isWaypoint = match?.context === 'WAYPOINT';
   if (isWaypoint !== (match?.waypoint !== undefined)) {
     yield at.at('match').error('"waypoint" and the context WAYPOINT belong together: write both, or none');
@@ -79,6 +81,7 @@ function* patchFindings(at: Place, { applyTo = 'INVALID', match, patch }: EnvoyC
   if (operation === 'INVALID') yield at.at('patch').error('needs "operation", as MERGE or INSERT_BEFORE');
   else if (operation !== 'REMOVE' && value === undefined) yield at.at('patch').error(`${operation} needs a "value"`);
   if (match !== undefined) yield* matchFindings(at.at('match'), match, applyTo);
+  yield* valueFindings(at, whole);
 }
 
 export const ENVOY_FILTER: KindDefinition<EnvoyFilter> = defineKind({

@@ -1,0 +1,58 @@
+import type {
+  ApplyTo,
+  EnvoyConfigObjectMatch,
+  EnvoyConfigObjectPatch,
+  EnvoyFilterPatchOperation,
+  PatchContext,
+} from '#generated/config/specs.ts';
+import type { JsonObject } from '../../base/json.ts';
+
+/** A change to Envoy's objects that can be made, apart from the proxies that it is for. */
+export interface Patch {
+  readonly applyTo: ApplyTo;
+  readonly context: PatchContext;
+  readonly match: Pick<EnvoyConfigObjectMatch, 'listener' | 'routeConfiguration' | 'cluster'>;
+  readonly operation: EnvoyFilterPatchOperation;
+  /** In proto JSON; empty for what is only removed. */
+  readonly value: JsonObject;
+  /** Full names of the messages of extensions in the value. */
+  readonly packed: readonly string[];
+}
+
+/** Patches in the order in which they are made. */
+export interface PatchSet {
+  readonly patches: readonly Patch[];
+}
+
+/** Where patches look for a place in a list that has an order. */
+const ORDERED: ReadonlySet<ApplyTo> = new Set(['HTTP_FILTER', 'NETWORK_FILTER', 'HTTP_ROUTE', 'LISTENER_FILTER']);
+const INSERTS: ReadonlySet<EnvoyFilterPatchOperation> = new Set(['INSERT_BEFORE', 'INSERT_AFTER', 'INSERT_FIRST']);
+
+/**
+ * Undefined for one that can do nothing.
+ *
+ * @param value absent where it has none, or it could not be read
+ * @see istio/istio pilot/pkg/model/envoyfilter.go `convertToEnvoyFilterWrapper`
+ */
+export function patchOf(
+  { applyTo = 'INVALID', match = {}, patch }: EnvoyConfigObjectPatch,
+  value: JsonObject | undefined,
+  packed: readonly string[],
+): Patch | undefined {
+  const { operation = 'INVALID' } = patch ?? {};
+  if (applyTo === 'INVALID' || operation === 'INVALID') return undefined;
+  if (value === undefined && (operation !== 'REMOVE' || patch?.value !== undefined)) return undefined;
+  const { context = 'ANY', listener, routeConfiguration, cluster } = match;
+  return {
+    applyTo,
+    context,
+    match: {
+      ...(listener && { listener }),
+      ...(routeConfiguration && { routeConfiguration }),
+      ...(cluster && { cluster }),
+    },
+    operation: INSERTS.has(operation) && !ORDERED.has(applyTo) ? 'ADD' : operation,
+    value: value ?? {},
+    packed,
+  };
+}

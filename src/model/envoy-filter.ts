@@ -1,0 +1,99 @@
+import { RE2JS } from 're2js';
+import type { ApplyTo, PatchContext, PolicyTargetReference } from '#generated/config/specs.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Labels } from '../base/labels.ts';
+import { compareStrings } from '../base/order.ts';
+import type { ConfigKey } from '../config/config.ts';
+import { isAttached } from './policy-attachment.ts';
+import type { ProxyType } from './proxy.ts';
+
+/** Which proxies a patch is for, as far as the patch itself says. */
+export interface PatchHead {
+  /** In the list of its EnvoyFilter. */
+  readonly index: number;
+  readonly applyTo: ApplyTo;
+  readonly context: PatchContext;
+  /** RE2 expression, found anywhere in the version. */
+  readonly proxyVersion?: string;
+  /** What the proxy's metadata must say. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Full names of the messages of extensions that its value holds. */
+  readonly packed: readonly string[];
+}
+
+/** What decides for whom an EnvoyFilter is, and when it comes. */
+export interface EnvoyFilterHead {
+  readonly key: ConfigKey;
+  readonly namespace: string;
+  readonly name: string;
+  readonly creationTime: number;
+  readonly priority: number;
+  readonly labels?: Labels;
+  readonly targetRefs?: readonly PolicyTargetReference[];
+  readonly patches: readonly PatchHead[];
+}
+
+/** A proxy as EnvoyFilters are chosen for it. */
+export interface PatchedProxy {
+  readonly type: ProxyType;
+  readonly namespace: string;
+  readonly labels: Labels;
+  readonly metadata: JsonObject;
+}
+
+/** One patch of one EnvoyFilter: its key, `#`, and the place in its list. */
+export type PatchRef = string;
+
+/** Longest expression for a version that is looked at; a longer one matches nothing. */
+const MAX_VERSION_LENGTH = 1024;
+
+const CONTEXTS: Readonly<Record<ProxyType, ReadonlySet<PatchContext>>> = {
+  sidecar: new Set(['ANY', 'SIDECAR_INBOUND', 'SIDECAR_OUTBOUND']),
+  router: new Set(['ANY', 'GATEWAY']),
+  waypoint: new Set(['ANY', 'SIDECAR_INBOUND', 'SIDECAR_OUTBOUND', 'WAYPOINT']),
+};
+
+export function patchRef(key: ConfigKey, index: number): PatchRef {
+  return `${key}#${index}`;
+}
+
+export function refOf(ref: PatchRef): { readonly key: ConfigKey; readonly index: number } {
+  const at = ref.lastIndexOf('#');
+  return { key: ref.slice(0, at) as ConfigKey, index: Number(ref.slice(at + 1)) };
+}
+
+/**
+ * The lowest priority first; of one priority the root namespace's, then the oldest.
+ *
+ * @see istio/istio pilot/pkg/model/push_context.go `EnvoyFilters`
+ */
+export function compareEnvoyFilters(rootNamespace: string): (a: EnvoyFilterHead, b: EnvoyFilterHead) => number {
+  const isOwn = ({ namespace }: EnvoyFilterHead): number => Number(namespace !== rootNamespace);
+  return (a, b) =>
+    a.priority - b.priority ||
+    isOwn(a) - isOwn(b) ||
+    a.creationTime - b.creationTime ||
+    compareStrings(`${a.name}.${a.namespace}`, `${b.name}.${b.namespace}`);
+}
+
+/** The patches that a proxy gets, of EnvoyFilters that stand in order. */
+export function selectedPatches(heads: readonly EnvoyFilterHead[], proxy: PatchedProxy): readonly PatchRef[] {
+  return heads
+    .filter((head) => isAttached(head, proxy))
+    .flatMap(({ key, patches }) =>
+      patches.filter((patch) => isForProxy(patch, proxy)).map(({ index }) => patchRef(key, index)),
+    );
+}
+
+/** @see istio/istio pilot/pkg/model/envoyfilter.go `proxyMatch` */
+function isForProxy({ applyTo, context, proxyVersion, metadata = {} }: PatchHead, proxy: PatchedProxy): boolean {
+  // A bootstrap is written where the proxy is started.
+  if (applyTo === 'BOOTSTRAP' || !CONTEXTS[proxy.type].has(context)) return false;
+  for (const [name, value] of Object.entries(metadata)) if (proxy.metadata[name] !== value) return false;
+  return proxyVersion === undefined || matchesVersion(proxyVersion, proxy.metadata['ISTIO_VERSION']);
+}
+
+function matchesVersion(expression: string, version: unknown): boolean {
+  if (expression.length > MAX_VERSION_LENGTH || typeof version !== 'string' || version === '') return false;
+  return RE2JS.compile(expression).matcher(version).find();
+}
