@@ -97,6 +97,6 @@ export async function startFloor(services: number): Promise<Server> {
 }
 
 /** Takes away the services that earlier changes added: a file that is there already is no change. */
-export function removeAddedServices({ dir }: Server): void {
+export function removeAddedServices({ dir }: Pick<Server, 'dir'>): void {
   for (const file of globSync('ns-0/svc-9?????.yaml', { cwd: dir })) rmSync(join(dir, file));
 }

@@ -115,6 +115,8 @@ export interface ResponseHead {
   readonly controlPlane?: string;
   /** Bytes that stay free at the front of the returned buffer, for the header of a transport's frame. Default 0. */
   readonly headroom?: number;
+  /** Where the buffer comes from, of exactly that size; default `Buffer.allocUnsafe`. */
+  readonly allocate?: ((size: number) => Buffer) | undefined;
 }
 
 export interface ResponseParts extends ResponseHead {
@@ -184,13 +186,13 @@ export function encodeDeltaDiscoveryRequest(request: DeltaRequestParts): Uint8Ar
  * @see envoy/service/discovery/v3/discovery.proto for the tags
  */
 export function encodeDiscoveryResponse(response: ResponseParts): Buffer {
-  const { versionInfo, resources, typeUrl, nonce, controlPlane = '', headroom = 0 } = response;
+  const { versionInfo, resources, typeUrl, nonce, controlPlane = '', headroom = 0, allocate } = response;
   const url = Buffer.from(typeUrl);
   const identifier = Buffer.from(controlPlane);
   let size = headroom + textSize(versionInfo) + textSize(typeUrl) + textSize(nonce);
   if (identifier.length > 0) size += lengthSize(lengthSize(identifier.length));
   for (const resource of resources) size += lengthSize(anySize(url, resource));
-  const frame = new Frame(size, headroom);
+  const frame = new Frame(size, headroom, allocate);
   frame.text(0x0a, versionInfo);
   for (const resource of resources) frame.any(0x12, url, resource);
   frame.text(0x22, typeUrl);
@@ -201,7 +203,8 @@ export function encodeDiscoveryResponse(response: ResponseParts): Buffer {
 
 /** A `DeltaDiscoveryResponse` around resources that are encoded already: one allocation, each resource copied once. */
 export function encodeDeltaDiscoveryResponse(response: DeltaResponseParts): Buffer {
-  const { systemVersionInfo, resources, removedResources, typeUrl, nonce, controlPlane = '', headroom = 0 } = response;
+  const { systemVersionInfo, resources, removedResources, typeUrl, nonce } = response;
+  const { controlPlane = '', headroom = 0, allocate } = response;
   const url = Buffer.from(typeUrl);
   const identifier = Buffer.from(controlPlane);
   let size = headroom + textSize(systemVersionInfo) + textSize(typeUrl) + textSize(nonce);
@@ -211,7 +214,7 @@ export function encodeDeltaDiscoveryResponse(response: DeltaResponseParts): Buff
   );
   for (const resourceSize of sizes) size += lengthSize(resourceSize);
   for (const name of removedResources) size += lengthSize(Buffer.byteLength(name));
-  const frame = new Frame(size, headroom);
+  const frame = new Frame(size, headroom, allocate);
   frame.text(0x0a, systemVersionInfo);
   for (const [index, resource] of resources.entries()) {
     frame.head(0x12, sizes[index] as number);

@@ -22,10 +22,11 @@ export interface Pieces {
   readonly parts?: readonly Uint8Array[];
 }
 
-function contentSize({ parts, bytes }: Pieces): number {
-  if (parts === undefined) return bytes.length;
+/** Where there are pieces, `bytes` is not looked at: it may put them together for whoever reads it. */
+function contentSize(content: Pieces): number {
+  if (content.parts === undefined) return content.bytes.length;
   let size = 0;
-  for (const part of parts) size += part.length;
+  for (const part of content.parts) size += part.length;
   return size;
 }
 
@@ -40,8 +41,8 @@ export class Frame {
   readonly buffer: Buffer;
   #at: number;
 
-  constructor(size: number, start: number) {
-    this.buffer = Buffer.allocUnsafe(size);
+  constructor(size: number, start: number, allocate: (size: number) => Buffer = Buffer.allocUnsafe) {
+    this.buffer = allocate(size);
     this.#at = start;
   }
 

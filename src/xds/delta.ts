@@ -19,7 +19,7 @@ export const delta: Protocol<DeltaDiscoveryRequest> = {
   tellsRemovals: (rule) => rule.removes,
   plan: (state, to, snapshots, holdRemovals) => changesPlan(state, to, snapshots, { removals: true, holdRemovals }),
   suspects: (_, content) => content.changed,
-  encode: ({ typeUrl, version, nonce, content, controlPlane }) =>
+  encode: ({ typeUrl, version, nonce, content, controlPlane, allocate }) =>
     encodeDeltaDiscoveryResponse({
       typeUrl,
       nonce,
@@ -28,6 +28,7 @@ export const delta: Protocol<DeltaDiscoveryRequest> = {
       resources: content.changed,
       removedResources: content.removed,
       headroom: FRAME_HEADER,
+      allocate,
     }),
 };
 

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { contentVersion } from '../base/hash.ts';
 import type { ResourceDelta } from '../proto/resource-set.ts';
+import { FrameBuffers } from './frame-buffers.ts';
 import { FRAME_HEADER, type Protocol } from './protocol.ts';
 
 /** Making a smaller frame again costs less than keeping it. */
@@ -12,6 +13,17 @@ export interface Frame {
   readonly nonce: string;
   readonly bytes: Buffer;
   readonly shared: boolean;
+  /**
+   * To be called when nobody reads the bytes any more on behalf of this call, at most once: they are written over then. A frame
+   * that is never released is left to the garbage collector.
+   */
+  release(): void;
+}
+
+/** Bytes with the number of those who read them, the cache among them. */
+interface Held {
+  readonly bytes: Buffer;
+  readers: number;
 }
 
 /**
@@ -27,12 +39,14 @@ export class Frames {
   readonly #controlPlane: string;
   readonly #versions = new WeakMap<ResourceDelta, string>();
   /** The least recently used first. */
-  readonly #cache = new Map<string, Buffer>();
+  readonly #cache = new Map<string, Held>();
+  readonly #buffers: FrameBuffers;
   #bytes = 0;
 
   /** @param maxBytes of frames to keep; the newest is always kept */
   constructor(maxBytes: number, controlPlane: string) {
     this.#maxBytes = maxBytes;
+    this.#buffers = new FrameBuffers(maxBytes);
     this.#controlPlane = controlPlane;
   }
 
@@ -50,13 +64,32 @@ export class Frames {
     if (known !== undefined) {
       this.#cache.delete(key);
       this.#cache.set(key, known);
-      return { version, nonce, bytes: known, shared: true };
+      return this.#read(known, { version, nonce, shared: true });
     }
-    const bytes = protocol.encode({ typeUrl, version, nonce, content, controlPlane: this.#controlPlane });
+    const bytes = protocol.encode({
+      typeUrl,
+      version,
+      nonce,
+      content,
+      controlPlane: this.#controlPlane,
+      allocate: (size) => this.#buffers.take(size),
+    });
     bytes.writeUInt8(0, 0);
     bytes.writeUInt32BE(bytes.length - FRAME_HEADER, 1);
-    this.#keep(key, bytes);
-    return { version, nonce, bytes, shared: false };
+    const held = { bytes, readers: 0 };
+    const frame = this.#read(held, { version, nonce, shared: false });
+    this.#keep(key, held);
+    return frame;
+  }
+
+  #read(held: Held, about: Omit<Frame, 'bytes' | 'release'>): Frame {
+    held.readers++;
+    return { ...about, bytes: held.bytes, release: () => this.#release(held) };
+  }
+
+  #release(held: Held): void {
+    held.readers--;
+    if (held.readers === 0) this.#buffers.give(held.bytes);
   }
 
   /** The content hash of a response. */
@@ -72,14 +105,16 @@ export class Frames {
     return version;
   }
 
-  #keep(key: string, bytes: Buffer): void {
-    if (bytes.length < LEAST_KEPT_BYTES) return;
-    this.#cache.set(key, bytes);
-    this.#bytes += bytes.length;
-    for (const [oldest, { length }] of this.#cache) {
+  #keep(key: string, held: Held): void {
+    if (held.bytes.length < LEAST_KEPT_BYTES) return;
+    held.readers++;
+    this.#cache.set(key, held);
+    this.#bytes += held.bytes.length;
+    for (const [oldest, other] of this.#cache) {
       if (this.#bytes <= this.#maxBytes || oldest === key) break;
       this.#cache.delete(oldest);
-      this.#bytes -= length;
+      this.#bytes -= other.bytes.length;
+      this.#release(other);
     }
   }
 }

@@ -48,6 +48,7 @@ export interface ResponseContent {
   readonly nonce: string;
   readonly content: ResourceDelta;
   readonly controlPlane: string;
+  readonly allocate?: (size: number) => Buffer;
 }
 
 /** What both kinds of request have. */

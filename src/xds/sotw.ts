@@ -31,7 +31,7 @@ export const sotw: Protocol<DiscoveryRequest> = {
     rule.whole
       ? content.changed.filter(({ name, version }) => holdings.accepted(name)?.version !== version)
       : content.changed,
-  encode: ({ typeUrl, version, nonce, content, controlPlane }) =>
+  encode: ({ typeUrl, version, nonce, content, controlPlane, allocate }) =>
     encodeDiscoveryResponse({
       typeUrl,
       nonce,
@@ -39,6 +39,7 @@ export const sotw: Protocol<DiscoveryRequest> = {
       versionInfo: version,
       resources: content.changed,
       headroom: FRAME_HEADER,
+      allocate,
     }),
 };
 

@@ -173,7 +173,7 @@ export class DiscoveryStream<Request extends AnyRequest> {
     const frame = frames.frame(this.#protocol, state.typeUrl, content, state.exchange.nonce);
     const { nonce, version, bytes, shared } = frame;
     state.exchange.send({ nonce, version, at: clock.date() }, content, clock.now());
-    this.#transport.send(bytes);
+    this.#transport.send(bytes, frame.release);
     events.onPush?.(this.info, {
       typeUrl: state.typeUrl,
       nonce,

@@ -15,7 +15,7 @@ interface InnerStream {
   readonly closed: boolean;
   readonly writableEnded: boolean;
   readonly session: { readonly encrypted?: boolean } | undefined;
-  write(frame: Buffer): boolean;
+  write(frame: Buffer, written: (error?: Error | null) => void): boolean;
   on(event: 'drain' | 'error', listener: () => void): void;
 }
 
@@ -70,18 +70,22 @@ export class Transport {
     this.#onDrain = listener;
   }
 
-  send(frame: Buffer): void {
+  /** @param written is called once nobody reads the frame any more; not when the client goes away before that */
+  send(frame: Buffer, written: () => void = () => {}): void {
     if (this.#ended) return;
     if (this.#direct && this.#inner !== undefined) {
       if (this.#inner.destroyed || this.#inner.closed || this.#inner.writableEnded) return;
       if (!this.#metadataSent) this.#call.sendMetadata(new Metadata());
       this.#metadataSent = true;
-      this.#congested = !this.#inner.write(frame);
+      this.#congested = !this.#inner.write(frame, (error) => {
+        if (!error) written();
+      });
     } else {
       this.#pendingBytes += frame.length;
       this.#congested = this.#pendingBytes > FALLBACK_HIGH_WATER_BYTES;
-      this.#call.write(frame, () => {
+      this.#call.write(frame, (error?: Error | null) => {
         this.#pendingBytes -= frame.length;
+        if (!error) written();
         if (this.#congested && this.#pendingBytes <= FALLBACK_HIGH_WATER_BYTES) this.#drained();
       });
     }

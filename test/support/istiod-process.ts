@@ -21,7 +21,7 @@ export interface IstiodOptions {
 export function istiodCommand(): readonly string[] {
   const path = resolve(process.env['ISTIOD_PATH'] ?? 'dist/istiod');
   if (!existsSync(path)) throw new Error(`${path} is not there: npm run build makes it`);
-  return path.endsWith('.ts') ? [process.execPath, path] : [path];
+  return /\.(ts|cjs)$/.test(path) ? [process.execPath, path] : [path];
 }
 
 /** A control plane in a process of its own, on free ports of 127.0.0.1 that stay the same over restarts. */

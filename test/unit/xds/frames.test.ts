@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
 import { decodeDeltaDiscoveryResponse, decodeDiscoveryResponse } from '../../../src/proto/discovery.ts';
 import type { ResourceDelta } from '../../../src/proto/resource-set.ts';
@@ -66,4 +67,36 @@ test('frames are kept up to a number of bytes, the least used goes first, the ne
   const huge = content('x'.repeat(100_000));
   assert.equal(frames.frame(delta, CLUSTER_TYPE, huge, '').shared, false);
   assert.equal(frames.frame(delta, CLUSTER_TYPE, huge, '').shared, true);
+});
+
+test('bytes are used again once the cache and every reader have let go of them', () => {
+  const frames = new Frames(300_000, '');
+  const of = (letter: string) => frames.frame(delta, CLUSTER_TYPE, content(letter.repeat(200_000)), '');
+  const first = of('a');
+  const alsoFirst = of('a');
+  const before = Buffer.from(first.bytes);
+  first.release();
+  const second = of('b');
+  second.release();
+  assert.deepEqual(first.bytes, before, 'somebody still reads it');
+  alsoFirst.release();
+  const third = of('c');
+  assert.equal(third.bytes.buffer, first.bytes.buffer);
+  assert.notEqual(third.bytes.buffer, second.bytes.buffer, 'the cache had it until now');
+});
+
+test('a resource in pieces is not put together for a frame', () => {
+  const frames = new Frames(1_000_000, '');
+  const { bytes, ...about } = fakeResource('a', 'text');
+  const inPieces = {
+    ...about,
+    parts: [bytes.subarray(0, 3), bytes.subarray(3)],
+    get bytes(): Uint8Array {
+      throw new Error('its pieces were to be taken');
+    },
+  };
+  for (const protocol of [sotw, delta]) {
+    const whole = new Frames(1_000_000, '').frame(protocol, CLUSTER_TYPE, content('text'), '').bytes;
+    assert.deepEqual(frames.frame(protocol, CLUSTER_TYPE, { changed: [inPieces], removed: [] }, '').bytes, whole);
+  }
 });
