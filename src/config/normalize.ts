@@ -75,7 +75,7 @@ function readMessage(schema: Message, raw: unknown, reading: Reading): unknown {
     if (field.lenient) reading.lenient++;
     const result = readField(field, value, schema.style, reading);
     if (field.lenient) reading.lenient--;
-    if (field.deprecated !== undefined) deprecatedField(written, field.deprecated, reading);
+    if (field.deprecated !== undefined) deprecatedField(written, field, reading);
     reading.path.pop();
     if (result === undefined) continue;
     set.set(name, written);
@@ -112,9 +112,10 @@ function unknownField(schema: Message, written: string, reading: Reading): void 
   reading.findings.push(place[reading.unknownField](`"${written}" ${advice}`, 'VM0001'));
 }
 
-function deprecatedField(written: string, instead: string, reading: Reading): void {
+function deprecatedField(written: string, { deprecated, deprecatedCode }: Field, reading: Reading): void {
   const place = placeOf([...reading.path]);
-  reading.findings.push(place[reading.deprecatedField](`"${written}" is deprecated: ${instead}`, 'IST0002'));
+  const message = `"${written}" is deprecated: ${deprecated}`;
+  reading.findings.push(place[reading.deprecatedField](message, deprecatedCode ?? 'IST0002'));
 }
 
 function checkGroups(

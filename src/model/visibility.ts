@@ -17,3 +17,9 @@ export function visibilityOf(exportTo: ExportTo | undefined, fallback: ExportTo,
 export function isVisible(visibility: Visibility, clientNamespace: string): boolean {
   return visibility === 'public' || visibility.includes(clientNamespace);
 }
+
+/** Whether there may be a namespace that sees both. */
+export function areSeenTogether(a: Visibility, b: Visibility): boolean {
+  if (a === 'public') return b.length > 0;
+  return b === 'public' ? a.length > 0 : a.some((namespace) => b.includes(namespace));
+}

@@ -7,6 +7,8 @@ import type { MeshFacts } from '../model/analysis/facts.ts';
 import { deriveAddressFacts } from './address-facts.ts';
 import { deriveGatewayFacts } from './gateway-facts.ts';
 import type { Mesh } from './mesh.ts';
+import { deriveMeshWideFacts } from './mesh-wide-facts.ts';
+import { deriveProtocolFacts } from './protocol-facts.ts';
 import { deriveServiceFacts } from './service-facts.ts';
 import { deriveVirtualServiceFacts } from './virtual-service-facts.ts';
 import { deriveWorkloadFacts } from './workload-facts.ts';
@@ -30,6 +32,8 @@ export function deriveAnalysis(graph: Graph, mesh: Mesh): Analysis {
     ...workloads,
     ...deriveGatewayFacts(graph, mesh, workloads),
     ...deriveAddressFacts(graph, mesh),
+    ...deriveProtocolFacts(graph, mesh),
+    ...deriveMeshWideFacts(mesh),
   };
   const findings = graph.collection<string, ConfigKey, readonly Finding[]>('findings', {
     items: (kind) => mesh.byKind.get(kind),

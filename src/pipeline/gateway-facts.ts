@@ -1,14 +1,22 @@
 import type { Gateway } from '#generated/config/specs.ts';
-import { deepEqual } from '../base/equal.ts';
+import { deepEqual, sameItems } from '../base/equal.ts';
+import type { Hostname } from '../base/host.ts';
 import { canonicalJson } from '../base/intern.ts';
 import { type Labels, selects } from '../base/labels.ts';
-import type { ConfigKey } from '../config/config.ts';
+import { type ConfigKey, configKey } from '../config/config.ts';
 import type { Graph } from '../derive/graph.ts';
 import type { GatewayRival, MeshFacts } from '../model/analysis/facts.ts';
+import { certificateName } from '../model/analysis/gateway-certificates.ts';
 import { gatewayRivals } from '../model/analysis/gateway-rivals.ts';
 import type { GatewayOfProxy } from '../model/merged-gateway.ts';
+import { hostsForNamespace, mergedServer } from '../model/merged-gateway-server.ts';
 import type { GatewayHead } from './gateways/gateway-heads.ts';
 import { type Mesh, ONE } from './mesh.ts';
+
+/** What of a Gateway of the Gateway API counts here. */
+interface Listening {
+  readonly listeners?: readonly { readonly hostname?: Hostname }[];
+}
 
 const itself = (port: number): readonly number[] => [port];
 
@@ -17,7 +25,7 @@ export function deriveGatewayFacts(
   graph: Graph,
   mesh: Mesh,
   { hasWorkload }: Pick<MeshFacts, 'hasWorkload'>,
-): Pick<MeshFacts, 'gatewayRivals'> {
+): Pick<MeshFacts, 'gatewayRivals' | 'hostsOfGateway' | 'gatewaysWithCertificate'> {
   /** By label, those of Services apart, which are for whoever is behind them. */
   const selected = (): readonly GatewayHead[] =>
     mesh.gateways.get(ONE).filter(({ services }) => services === undefined);
@@ -57,5 +65,38 @@ export function deriveGatewayFacts(
     },
     { equals: deepEqual },
   );
-  return { gatewayRivals: (key) => ofGateway.get(key) };
+  /** Key `namespace namespace/name`: as VirtualServices of the first see it. */
+  const hosts = graph.derived<string, readonly Hostname[]>(
+    'hostsOfGateway',
+    (id) => {
+      const [client = '', gateway = ''] = id.split(' ');
+      const [namespace = '', name = ''] = gateway.split('/');
+      const found = mesh.config<Gateway>(configKey('networking.istio.io', 'Gateway', namespace, name));
+      if (found !== undefined) {
+        const servers = (found.spec.servers ?? []).map((server) => mergedServer(server, gateway, server.port.number));
+        return [...new Set(servers.flatMap((server) => hostsForNamespace(server, client)))];
+      }
+      const listeners = mesh.config<Listening>(configKey('gateway.networking.k8s.io', 'Gateway', namespace, name));
+      return [...new Set((listeners?.spec.listeners ?? []).map(({ hostname }) => hostname || '*'))];
+    },
+    { equals: sameItems },
+  );
+  const byCertificate = mesh.configs.index<string>('gatewayCertificate', (config) => {
+    if (config.kind !== 'Gateway' || config.group !== 'networking.istio.io') return [];
+    return ((config.spec as Gateway).servers ?? []).flatMap(({ tls }) => certificateName(tls) ?? []);
+  });
+  return {
+    gatewayRivals: (key) => ofGateway.get(key),
+    hostsOfGateway: (name, namespace) => hosts.get(`${namespace} ${name}`),
+    gatewaysWithCertificate: (key, certificate) => {
+      const keys = byCertificate.get(certificate);
+      if (keys.length < 2) return [];
+      const own = selected().find((gateway) => gateway.key === key);
+      if (own === undefined) return [];
+      return selected()
+        .filter((other) => other.key !== key && keys.includes(other.key) && selects(own.selector, other.selector))
+        .map(({ namespace, name }) => `${namespace}/${name}`)
+        .sort();
+    },
+  };
 }

@@ -9,7 +9,7 @@ import { objectName } from '../model/analysis/names.ts';
 import { ruleConditions } from '../model/analysis/rule-conditions.ts';
 import { isDelegate } from '../model/delegate.ts';
 import { fullHostname, gatewayKey, MESH_GATEWAY, routeSemantics } from '../model/virtual-service.ts';
-import { type Visibility, visibilityOf } from '../model/visibility.ts';
+import { areSeenTogether, type Visibility, visibilityOf } from '../model/visibility.ts';
 import type { Mesh } from './mesh.ts';
 
 export type VirtualServiceFacts = Pick<
@@ -82,7 +82,9 @@ export function deriveVirtualServiceFacts(graph: Graph, mesh: Mesh): VirtualServ
       for (const other of wide) near.add(other);
       near.delete(key);
       const others = [...near].flatMap((other) => claims.get(other) ?? []).filter(({ forSidecars }) => forSidecars);
-      const same = others.filter((other) => other.hosts.includes(host) && areSeenTogether(own, other));
+      const same = others.filter(
+        (other) => other.hosts.includes(host) && areSeenTogether(own.visibility, other.visibility),
+      );
       const overlapping = others.filter((other) => !other.hosts.includes(host) && overlaps(own, host, other));
       const inOrder = (list: readonly Claim[]) => [...list].sort(compareClaims).map(hostClaim);
       return { same: same.length === 0 ? [] : inOrder([own, ...same]), overlapping: inOrder(overlapping) };
@@ -127,16 +129,10 @@ export function deriveVirtualServiceFacts(graph: Graph, mesh: Mesh): VirtualServ
   };
 }
 
-/** Whether there may be a namespace that sees both. */
-function areSeenTogether({ visibility: a }: Claim, { visibility: b }: Claim): boolean {
-  if (a === 'public') return b.length > 0;
-  return b === 'public' ? a.length > 0 : a.some((namespace) => b.includes(namespace));
-}
-
 /** Of two that everybody sees, the more specific host counts, and that is what is meant; else it may be a surprise. */
 function overlaps(own: Claim, host: Hostname, other: Claim): boolean {
   if ((own.visibility === 'public') === (other.visibility === 'public')) return false;
-  return areSeenTogether(own, other) && other.hosts.some((theirs) => hostsOverlap(theirs, host));
+  return areSeenTogether(own.visibility, other.visibility) && other.hosts.some((theirs) => hostsOverlap(theirs, host));
 }
 
 /** Oldest first, then by name and namespace. */

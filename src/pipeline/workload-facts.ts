@@ -1,16 +1,41 @@
-import type { ServiceEntry, Sidecar, WorkloadEntry, WorkloadGroup } from '#generated/config/specs.ts';
+import type {
+  PolicyWorkloadSelector,
+  ServiceEntry,
+  WorkloadEntry,
+  WorkloadGroup,
+  WorkloadSelector,
+} from '#generated/config/specs.ts';
 import { deepEqual } from '../base/equal.ts';
 import { canonicalJson } from '../base/intern.ts';
 import { type Labels, selects } from '../base/labels.ts';
 import type { Config, ConfigKey } from '../config/config.ts';
 import type { Graph } from '../derive/graph.ts';
-import type { MeshFacts, SidecarSelector } from '../model/analysis/facts.ts';
+import type { MeshFacts, Selection } from '../model/analysis/facts.ts';
 import { objectName } from '../model/analysis/names.ts';
 import type { Mesh } from './mesh.ts';
 
-export type WorkloadFacts = Pick<MeshFacts, 'hasWorkload' | 'sidecars' | 'contested'>;
+export type WorkloadFacts = Pick<MeshFacts, 'hasWorkload' | 'selections' | 'contested'>;
 
 type Contest = NonNullable<ReturnType<MeshFacts['contested']>>;
+
+/** Of any kind that is for workloads. */
+interface Selective {
+  readonly workloadSelector?: WorkloadSelector;
+  readonly selector?: PolicyWorkloadSelector;
+  readonly targetRef?: object;
+  readonly targetRefs?: readonly object[];
+}
+
+function selectionOf(config: Config<Selective>): Selection {
+  const { workloadSelector, selector, targetRef, targetRefs } = config.spec;
+  return {
+    key: config.key,
+    name: objectName(config),
+    labels: workloadSelector?.labels ?? selector?.matchLabels,
+    isSelective: workloadSelector !== undefined || selector !== undefined,
+    isTargeted: targetRef !== undefined || targetRefs !== undefined,
+  };
+}
 
 const NO_LABELS: readonly Labels[] = [];
 
@@ -69,26 +94,27 @@ export function deriveWorkloadFacts(graph: Graph, mesh: Mesh): WorkloadFacts {
     );
   });
 
-  const sidecars = graph.derived<string, readonly SidecarSelector[]>(
-    'sidecarSelectors',
-    (namespace) =>
-      mesh.ofKindIn<Sidecar>('Sidecar', namespace).map((config) => ({
-        key: config.key,
-        name: objectName(config),
-        labels: config.spec.workloadSelector?.labels,
-      })),
+  /** Key `Kind/namespace`. */
+  const selections = graph.derived<string, readonly Selection[]>(
+    'selections',
+    (id) => {
+      const [kind = '', namespace = ''] = id.split('/');
+      return mesh.ofKindIn<Selective>(kind, namespace).map(selectionOf);
+    },
     { equals: deepEqual },
   );
+  /** Key `Kind/namespace`. */
   const contests = graph.derived<string, ReadonlyMap<ConfigKey, Contest>>(
-    'sidecarContests',
-    (namespace) => {
-      const selectors = sidecars.get(namespace).filter((s) => Object.keys(s.labels ?? {}).length > 0);
+    'contests',
+    (id) => {
+      const selectors = selections.get(id).filter((s) => Object.keys(s.labels ?? {}).length > 0);
       const out = new Map<ConfigKey, Contest>();
       if (selectors.length < 2) return out;
+      const [, namespace = ''] = id.split('/');
       const workloads = ['WorkloadEntry', 'Pod'].flatMap((kind) => mesh.byKindNamespace.get(`${kind}/${namespace}`));
       for (const workload of workloads) {
         const [own] = labels.get(workload);
-        const selecting = selectors.filter((sidecar) => own !== undefined && selects(sidecar.labels, own));
+        const selecting = selectors.filter((one) => own !== undefined && selects(one.labels, own));
         if (selecting.length < 2) continue;
         for (const { key } of selecting) {
           const others = selecting.filter((other) => other.key !== key).map(({ name }) => name);
@@ -100,13 +126,16 @@ export function deriveWorkloadFacts(graph: Graph, mesh: Mesh): WorkloadFacts {
     { equals: deepEqual },
   );
   const contest = graph.derived<ConfigKey, Contest | undefined>(
-    'sidecarContest',
-    (key) => contests.get(key.split('/')[2] ?? '').get(key),
+    'contest',
+    (key) => {
+      const [, kind = '', namespace = ''] = key.split('/');
+      return contests.get(`${kind}/${namespace}`).get(key);
+    },
     { equals: deepEqual },
   );
   return {
     hasWorkload: (namespace, selector) => present.get(`${namespace}|${canonicalJson(selector)}`),
-    sidecars: (namespace) => sidecars.get(namespace),
+    selections: (kind, namespace) => selections.get(`${kind}/${namespace}`),
     contested: (key) => contest.get(key),
   };
 }

@@ -5,6 +5,7 @@ import { DestinationRule as schema } from '../schema/destination-rule.ts';
 import { isDnsLabel, labelFindings, problem, wildcardHostProblem } from './names.ts';
 import { exportToFindings, policySelectorFindings } from './selectors.ts';
 import { trafficPolicyFindings } from './traffic-policy.ts';
+import { unverifiedServers } from './unverified-servers.ts';
 
 /** Why a text can not be the name of a subset. */
 export function subsetNameProblem(name: string): string | undefined {
@@ -44,6 +45,7 @@ export const DESTINATION_RULE: KindDefinition<DestinationRule> = defineKind({
   *validate({ spec, namespace, at }) {
     yield* problem(at('host'), wildcardHostProblem(spec.host));
     yield* trafficPolicyFindings(at('trafficPolicy'), spec.trafficPolicy, namespace);
+    yield* unverifiedServers(at('trafficPolicy'), spec);
     yield* subsetsFindings(at('subsets'), spec.subsets ?? [], namespace);
     yield* exportToFindings(at('exportTo'), spec.exportTo, namespace, false);
     if (spec.workloadSelector !== undefined) {

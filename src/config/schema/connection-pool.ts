@@ -64,6 +64,7 @@ export const ConnectionPoolSettings: Message = message(
 export const OutlierDetection: Message = message('OutlierDetection', 'When an endpoint is left out for failing.', {
   consecutiveErrors: one(int32, 'Errors in a row.', {
     deprecated: 'write `consecutiveGatewayErrors` or `consecutive5xxErrors`.',
+    deprecatedCode: 'IST0133',
   }),
   splitExternalLocalOriginErrors: one(bool, 'Count errors in connecting apart from those in answers.'),
   consecutiveLocalOriginFailures: one(

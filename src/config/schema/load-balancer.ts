@@ -60,6 +60,7 @@ export const ConsistentHashLB: Message = message(
     maglev: one(MagLev, 'Choose by a Maglev table.', { oneof: 'hashAlgorithm' }),
     minimumRingSize: one(uint64, 'Fewest virtual nodes on the ring.', {
       deprecated: 'write `ringHash.minimumRingSize`.',
+      deprecatedCode: 'IST0133',
     }),
   },
 );

@@ -65,6 +65,8 @@ export interface FieldOptions {
   readonly required?: boolean;
   /** What to write instead. */
   readonly deprecated?: string;
+  /** The code by which Istio speaks of it, where that is not the one of deprecated fields. */
+  readonly deprecatedCode?: 'IST0133';
   /** The name of the group of which only one field may be set. */
   readonly oneof?: string;
   /** Out of bounds below this field is a warning: Istio takes any value here. */

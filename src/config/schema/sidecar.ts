@@ -59,7 +59,9 @@ export const OutboundTrafficPolicy: Message = message(
   'What happens to traffic for hosts that the sidecar does not know.',
   {
     mode: one(OutboundTrafficPolicyMode, 'Drop it, or let it pass.'),
-    egressProxy: one(Destination, 'A service through which it passes.'),
+    egressProxy: one(Destination, 'A service through which it passes.', {
+      deprecated: 'it still counts, but Istio means to drop it; route by a VirtualService.',
+    }),
   },
 );
 

@@ -167,6 +167,7 @@ export const HTTPRoute: Message = message('HTTPRoute', 'A rule for HTTP requests
   mirrors: list(HTTPMirrorPolicy, 'Where copies of requests go.'),
   mirrorPercent: one(bounded(uint32, { min: 0, max: 100 }), 'Percentage of requests that are copied.', {
     deprecated: 'write `mirrorPercentage`.',
+    deprecatedCode: 'IST0133',
   }),
   mirrorPercentage: one(Percent, 'Percentage of requests that are copied. Default 100.'),
   corsPolicy: one(CorsPolicy, 'Cross-origin requests.'),

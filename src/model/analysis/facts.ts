@@ -67,11 +67,22 @@ export interface GatewayRival {
   readonly outcome: 'joined' | 'first' | 'left-out' | 'barred';
 }
 
-/** A Sidecar without its listeners. */
-export interface SidecarSelector {
+/** For which workloads an object is. */
+export interface Selection {
   readonly key: ConfigKey;
   readonly name: ObjectName;
   readonly labels: Labels | undefined;
+  /** Whether it has a selector, be it an empty one. */
+  readonly isSelective: boolean;
+  /** Whether it names objects that it is for. */
+  readonly isTargeted: boolean;
+}
+
+/** Another ServiceEntry for a port of a host. */
+export interface ProtocolRival {
+  readonly name: ObjectName;
+  /** As written; empty when it says none. */
+  readonly protocol: string;
 }
 
 /** Addresses of a service that take all connections to a port. */
@@ -103,6 +114,10 @@ export interface MeshFacts {
   hasGateway(name: ObjectName): boolean;
   /** Gateways of a namespace, sorted. */
   gatewaysOf(namespace: string): readonly ObjectName[];
+  /** Hosts that the servers of a Gateway have for VirtualServices of a namespace; none when there is no such Gateway. */
+  hostsOfGateway(name: ObjectName, namespace: string): readonly Hostname[];
+  /** Other Gateways with a certificate, for proxies of which some may have this Gateway, too; sorted. */
+  gatewaysWithCertificate(key: ConfigKey, certificate: string): readonly ObjectName[];
   /** What a Gateway has in common with others. */
   gatewayRivals(key: ConfigKey): readonly GatewayRival[];
   /** VirtualServices for sidecars that are at odds with one over a host of it. */
@@ -111,14 +126,22 @@ export interface MeshFacts {
   rulesTriedBefore(key: ConfigKey, gateway: ObjectName, host: Hostname): readonly RuleConditions[];
   /** Whether any workload has these labels: of a namespace, or (`*`) of any. */
   hasWorkload(namespace: string, labels: Labels): boolean;
-  /** Sidecars of a namespace, sorted. */
-  sidecars(namespace: string): readonly SidecarSelector[];
-  /** A workload of the namespace that this Sidecar and another select, and the others that do; undefined: there is none. */
+  /** Objects of a kind in a namespace that are for workloads, sorted. */
+  selections(kind: string, namespace: string): readonly Selection[];
+  /** A workload of the namespace that this object and another of its kind select, and the others that do; undefined: there is none. */
   contested(key: ConfigKey): { readonly workload: string; readonly others: readonly ObjectName[] } | undefined;
   /** Whether the mesh's default is that agents give addresses to services that have none. */
   allocatesAddresses(): boolean;
   /** ServiceEntries without addresses that take TCP on a port, sorted. */
   tcpWithoutAddress(port: number): readonly ObjectName[];
+  /** ServiceEntries that give the port another protocol than this one does, where some namespace sees both; sorted. */
+  otherProtocols(key: ConfigKey, host: Hostname, port: number): readonly ProtocolRival[];
+  /** Names of the extension providers of mesh.yaml and of those that are built in. */
+  providers(): readonly string[];
+  /** Whether mesh.yaml says where access logs go. */
+  hasDefaultLogProvider(): boolean;
+  /** Whether an EnvoyFilter before this one brings in what has the name to proxies of certain versions alone. */
+  isPatchedByVersion(key: ConfigKey, name: string): boolean;
   /** Blocks of other hosts' services that have an address in common with this one on a TCP port, sorted. */
   overlapping(key: ConfigKey, address: string, port: number): readonly AddressBlock[];
 }

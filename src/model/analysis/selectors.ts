@@ -1,24 +1,39 @@
-import type { PolicyWorkloadSelector, ServiceEntry } from '#generated/config/specs.ts';
+import type { PolicyWorkloadSelector, ServiceEntry, WorkloadSelector } from '#generated/config/specs.ts';
 import { placeOf } from '../../config/finding.ts';
 import type { Analyzer } from './analyzer.ts';
 import { labelText } from './names.ts';
 
+interface Selective {
+  readonly selector?: PolicyWorkloadSelector;
+  readonly workloadSelector?: WorkloadSelector;
+}
+
 /**
- * Policies for workloads that there are not.
+ * Objects for workloads that there are not.
  *
- * @see istio/istio pkg/config/analysis/analyzers/authz/authorizationpolicies.go
+ * @see istio/istio pkg/config/analysis/analyzers/authz/authorizationpolicies.go, telemetry/selector.go
  */
-export const POLICY_SELECTORS: Analyzer<{ readonly selector?: PolicyWorkloadSelector }> = {
-  kinds: ['AuthorizationPolicy', 'PeerAuthentication', 'RequestAuthentication'],
-  *findings({ spec, namespace }, facts) {
-    const labels = spec.selector?.matchLabels ?? {};
+export const WORKLOAD_SELECTORS: Analyzer<Selective> = {
+  kinds: [
+    'AuthorizationPolicy',
+    'PeerAuthentication',
+    'RequestAuthentication',
+    'Telemetry',
+    'WasmPlugin',
+    'TrafficExtension',
+    'EnvoyFilter',
+    'ProxyConfig',
+  ],
+  *findings({ kind, spec, namespace }, facts) {
+    const labels = spec.selector?.matchLabels ?? spec.workloadSelector?.labels ?? {};
     if (Object.keys(labels).length === 0) return;
     const everywhere = namespace === facts.rootNamespace();
     if (facts.hasWorkload(everywhere ? '*' : namespace, labels)) return;
     const where = everywhere ? 'of the mesh' : `of namespace ${namespace}`;
-    yield placeOf(['spec', 'selector', 'matchLabels']).warning(
+    const field = spec.selector === undefined ? ['workloadSelector', 'labels'] : ['selector', 'matchLabels'];
+    yield placeOf(['spec', ...field]).warning(
       `no workload ${where}, in files or connected, has the labels ${labelText(labels)}`,
-      'IST0127',
+      kind === 'Telemetry' ? 'IST0101' : 'IST0127',
     );
   },
 };

@@ -40,7 +40,7 @@ export const SIDECAR_SELECTORS: Analyzer<Sidecar> = {
     const hasLabels = Object.keys(labels).length > 0;
     const at = placeOf(['spec', 'workloadSelector', 'labels']);
     const twins = facts
-      .sidecars(namespace)
+      .selections('Sidecar', namespace)
       .filter((other) => other.key !== key && deepEqual(other.labels ?? {}, labels))
       .map(({ name }) => name);
     const outcome = 'which of them counts goes by age and name; keep one';

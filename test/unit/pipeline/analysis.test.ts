@@ -28,6 +28,35 @@ const rule = (name: string, subsets: readonly string[], more: Spec = {}): Config
   );
 const sidecar = (name: string, spec: Spec): Config => object('Sidecar', name, spec, 'shop');
 
+const gateway = (name: string, host: string, credentialName: string, selector: Spec = {}): Config =>
+  object(
+    'Gateway',
+    name,
+    {
+      selector,
+      servers: [
+        { port: { number: 443, name: 'x', protocol: 'HTTPS' }, hosts: [host], tls: { mode: 'SIMPLE', credentialName } },
+      ],
+    },
+    'shop',
+  );
+const patched = (name: string, proxyVersion = ''): Config =>
+  object(
+    'EnvoyFilter',
+    name,
+    {
+      configPatches: [
+        {
+          applyTo: 'HTTP_FILTER',
+          match: { proxy: { proxyVersion } },
+          patch: { operation: 'INSERT_BEFORE', value: { name: 'lua' } },
+        },
+      ],
+    },
+    'shop',
+  );
+const telemetry = (name: string, spec: Spec): Config => object('Telemetry', name, spec, 'shop');
+
 /** All findings by object, kept up to date by watches. */
 function watched({
   graph,
@@ -63,7 +92,19 @@ const POOL: readonly (readonly Config[])[] = [
   [rule('a', ['v1', 'v2']), rule('a', [], { trafficPolicy: {} })],
   [{ ...rule('a', ['v1'], { trafficPolicy: {} }), name: 'z', key: 'networking.istio.io/DestinationRule/shop/z' }],
   [object('DestinationRule', 'wide', { host: '*.mesh', subsets: [{ name: 'v1' }] }, 'edge')],
-  [object('Gateway', 'gw', {}, 'shop')],
+  [gateway('gw', 'r.test', 'one'), gateway('gw', '*.test', 'two', { app: 'gw' })],
+  [gateway('gw2', 'q.test', 'one', { app: 'gw' })],
+  [patched('before', '1.*'), patched('before'), object('EnvoyFilter', 'before', { priority: 1 }, 'shop')],
+  [patched('later')],
+  [telemetry('t', {}), telemetry('t', { selector: { matchLabels: { app: 'y' } } })],
+  [telemetry('u', { accessLogging: [{}] }), telemetry('u', { selector: { matchLabels: { tier: 'z' } } })],
+  [
+    service(
+      'b',
+      { hosts: ['a.mesh'], ports: [{ number: 80, name: 'x', protocol: 'TLS' }], exportTo: ['shop'] },
+      'edge2',
+    ),
+  ],
   [sidecar('x', { egress: [{ hosts: ['edge/*', './a.mesh', '*/*.test'] }] })],
   [sidecar('y', { workloadSelector: { labels: { app: 'y' } } }), sidecar('y', {})],
   [sidecar('z', { workloadSelector: { labels: { tier: 'z' } } })],
@@ -74,7 +115,7 @@ const POOL: readonly (readonly Config[])[] = [
   [object('PeerAuthentication', 'p', { selector: { matchLabels: { app: 'y', tier: 'z' } } }, 'shop')],
   [
     object('MeshConfig', '', { defaultServiceExportTo: ['.'], defaultVirtualServiceExportTo: ['.'] }),
-    object('MeshConfig', '', { rootNamespace: 'shop' }),
+    object('MeshConfig', '', { rootNamespace: 'shop', defaultProviders: { accessLogging: ['envoy'] } }),
   ],
 ];
 
