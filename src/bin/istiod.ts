@@ -2,7 +2,8 @@ import { EXIT, StartError } from '../istiod/failure.ts';
 import { VERSION } from '../istiod/version.ts';
 
 const USAGE = `usage: istiod            run the control plane in the working directory
-       istiod check [DIR]  validate a directory of configuration; exit 0: no errors, 2: errors
+       istiod check [DIR]  validate a directory of configuration; exit 0: no errors, 2: errors;
+                           CHECK_FORMAT=json or sarif for machines, CHECK_STRICT=1 counts warnings
        istiod version      print the version
 Settings are files: etc/istio/istiod.yaml, etc/istio/mesh.yaml, etc/istio/conf.
 `;
@@ -16,7 +17,7 @@ export async function istiod(args: readonly string[]): Promise<number> {
         return await (await import('../istiod/run.ts')).run(process.cwd(), process.env);
       case 'check':
         if (rest.length > 1) return usage(`check takes one directory, not ${rest.length}`);
-        return await (await import('../istiod/check.ts')).check(rest[0] ?? '.', process.env, process.stdout);
+        return await (await import('../istiod/check/check.ts')).check(rest[0] ?? '.', process.env, process.stdout);
       case 'version':
         process.stdout.write(`istiod-vm ${VERSION}\n`);
         return 0;

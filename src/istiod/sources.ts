@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { MESH, NETWORKS } from '../config/mesh-files.ts';
 import type { WholeFile } from '../config/parse.ts';
 import { fileSource } from '../sources/file.ts';
@@ -11,14 +12,17 @@ const WHOLE_FILES: ReadonlyMap<string, WholeFile> = new Map([
 ]);
 
 export interface SourcesOptions {
-  /** The working directory. */
+  /** Paths in findings are relative to it. */
   readonly root: string;
+  /** The directory in it that holds `etc/istio`; the root itself unless given. */
+  readonly below?: string;
   readonly strict: boolean;
   readonly settleMs: number;
   readonly log: SourceLog;
 }
 
 /** The sources of a control plane, in order of precedence. */
-export function configSources({ root, strict, settleMs, log }: SourcesOptions): readonly Source[] {
-  return [fileSource({ base: root, root: CONFIG_DIRECTORY, files: WHOLE_FILES, strict, settle: settleMs, log })];
+export function configSources({ root, below = '', strict, settleMs, log }: SourcesOptions): readonly Source[] {
+  const files = new Map([...WHOLE_FILES].map(([path, whole]) => [join(below, path), whole]));
+  return [fileSource({ base: root, root: join(below, CONFIG_DIRECTORY), files, strict, settle: settleMs, log })];
 }

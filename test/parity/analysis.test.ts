@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import type { Diagnostic } from '../../src/base/diagnostic.ts';
-import { check } from '../../src/istiod/check.ts';
+import { check } from '../../src/istiod/check/check.ts';
 
 const CORPUS = '../shared/conformance/public';
 const skip = existsSync(CORPUS) ? false : 'the conformance corpus is absent';

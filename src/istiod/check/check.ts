@@ -1,0 +1,94 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { Diagnostic } from '../../base/diagnostic.ts';
+import { ConfigStore } from '../../config/store.ts';
+import { Graph } from '../../derive/graph.ts';
+import { createPipeline } from '../../pipeline/pipeline.ts';
+import { fileSource } from '../../sources/file.ts';
+import type { Source } from '../../sources/source.ts';
+import {
+  type Environment,
+  effectiveEnvironment,
+  meshOptions,
+  strictChecks,
+  writtenEnvironment,
+} from '../environment.ts';
+import { EXIT, StartError } from '../failure.ts';
+import { allFindings } from '../findings.ts';
+import { OPTIONS_FILE, readSettings } from '../settings.ts';
+import { configSources } from '../sources.ts';
+import { type Checked, REPORTS, type ReportFormat } from './report.ts';
+
+const QUIET = { info: () => undefined, warn: () => undefined };
+
+/**
+ * Validates a directory as it would be served, and prints its findings.
+ *
+ * @param directory a root, when it holds `etc/istio`; else a tree of configuration
+ * @param env `CHECK_FORMAT`: `text` (the default), `json` or `sarif`; `CHECK_STRICT`: warnings count as errors
+ * @returns exit code: 0 no errors (with `CHECK_STRICT` no warnings either), 2 otherwise
+ * @throws StartError when there is nothing to check, and for an unknown format
+ */
+export async function check(directory: string, env: Environment, out: Writable): Promise<number> {
+  const format = env['CHECK_FORMAT'] || 'text';
+  if (!isFormat(format)) {
+    throw new StartError(EXIT.usage, `CHECK_FORMAT is "${format}": write one of ${Object.keys(REPORTS).join(', ')}`);
+  }
+  if (!existsSync(directory) || !statSync(directory).isDirectory()) {
+    throw new StartError(EXIT.noInput, `there is no directory "${directory}"`);
+  }
+  const checked = await checkedDirectory(rootAround(directory) ?? directory, env);
+  out.write(REPORTS[format](checked));
+  const has = (severity: string) => checked.findings.some((finding) => finding.severity === severity);
+  return has('error') || (strictChecks(env) && has('warning')) ? 2 : 0;
+}
+
+/** The root that a directory is a part of when it is its `etc`, `etc/istio` or `etc/istio/conf`: meant is what is served. */
+function rootAround(directory: string): string | undefined {
+  const whole = resolve(directory);
+  const root = ['etc', 'etc/istio', 'etc/istio/conf'].find((part) => whole.endsWith(`/${part}`));
+  if (root === undefined) return undefined;
+  const around = whole.slice(0, -root.length - 1) || '/';
+  return existsSync(join(around, 'etc/istio')) ? relative('', around) || '.' : undefined;
+}
+
+function isFormat(text: string): text is ReportFormat {
+  return Object.hasOwn(REPORTS, text);
+}
+
+/** Where paths in findings begin: below the working directory they are such as an editor opens from here. */
+function places(directory: string): { readonly base: string; readonly below: string } {
+  const whole = resolve(directory);
+  const below = relative('', whole);
+  if (below === '..' || below.startsWith('../')) return { base: dirname(whole), below: basename(whole) };
+  return below === '' ? { base: dirname(whole), below: basename(whole) } : { base: resolve(''), below };
+}
+
+async function checkedDirectory(directory: string, env: Environment): Promise<Checked> {
+  const strict = strictChecks(env);
+  const isRoot = existsSync(join(directory, 'etc/istio'));
+  const { base, below } = places(directory);
+  const isBelow = isRoot && base === resolve('');
+  const { settings, diagnostics } = isRoot ? readSettings(directory) : { settings: undefined, diagnostics: [] };
+  const rootNamespace = settings?.namespace ?? 'istio-system';
+  const graph = new Graph();
+  const store = new ConfigStore(graph, { rootNamespace, watchNamespaces: settings?.watchNamespaces ?? [] });
+  const rooted = isBelow ? { root: base, below } : { root: directory };
+  const source: Source | undefined = isRoot
+    ? configSources({ ...rooted, strict, settleMs: 0, log: QUIET })[0]
+    : fileSource({ base, root: below, strict, log: QUIET });
+  const stop = new AbortController();
+  if (source !== undefined) await source.start(store.source(source.name), stop.signal);
+  stop.abort();
+  const mesh = isRoot ? join(directory, 'etc/istio/mesh.yaml') : '';
+  const written = writtenEnvironment(existsSync(mesh) ? readFileSync(mesh, 'utf8') : undefined);
+  const options = meshOptions(effectiveEnvironment(env, written).env, rootNamespace);
+  const { analysis } = createPipeline(graph, store.configs, options);
+  const ofOptions = isBelow ? diagnostics.map((one) => movedTo(one, join(below, OPTIONS_FILE))) : diagnostics;
+  return { findings: [...ofOptions, ...allFindings(store, analysis)], files: store.counts().files };
+}
+
+function movedTo(diagnostic: Diagnostic, file: string): Diagnostic {
+  return { ...diagnostic, location: { ...diagnostic.location, file } };
+}
