@@ -21,6 +21,8 @@ import { type Mesh, namespacedHost, ONE } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
 import type { OutboundEntry, OutboundPlan } from './outbound-plan.ts';
 import { deriveOwnClusters } from './own-clusters.ts';
+import { patchedResources } from './patched-resources.ts';
+import { PATCHED_CLUSTERS } from './patched-types.ts';
 import type { ScopedResources } from './resource-types.ts';
 import { unionCollection } from './union-collection.ts';
 
@@ -150,11 +152,12 @@ export function deriveClusters(graph: Graph, mesh: Mesh, outbound: Outbound): Sc
     return sets.intern(id, () => ({ plan, view, lookupFamily, endpoints }));
   });
   const own = deriveOwnClusters(graph, mesh, outbound, facets);
+  const patched = patchedResources(mesh, PATCHED_CLUSTERS);
   return unionCollection(
     'clusters',
     (proxy) => {
       const set = setOf.get(proxy);
-      return set === undefined ? [] : [toServices.get(set), own.get(proxy)];
+      return set === undefined ? [] : patched.views(proxy, [toServices.get(set), own.get(proxy)]);
     },
     sameVersion,
   );

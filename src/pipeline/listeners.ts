@@ -12,6 +12,8 @@ import type { Mesh } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
 import { deriveOutboundListenerPlan } from './outbound-listener-plan.ts';
 import { deriveOutboundListeners } from './outbound-listeners.ts';
+import { patchedResources } from './patched-resources.ts';
+import { PATCHED_LISTENERS } from './patched-types.ts';
 import type { ScopedResources } from './resource-types.ts';
 import { unionCollection } from './union-collection.ts';
 
@@ -42,12 +44,14 @@ export function deriveListeners(graph: Graph, mesh: Mesh, outbound: Outbound): S
     equals: sameVersion,
   });
   const gateways = deriveGatewayListeners(graph, mesh, { outbound, views, facets, authorization });
+  const patched = patchedResources(mesh, PATCHED_LISTENERS);
   return unionCollection<ProxyScope, EncodedResource>(
     'listeners',
     (scope) => {
-      if (scope.type === 'router') return [gateways.get(scope)];
+      if (scope.type === 'router') return patched.views(scope, [gateways.get(scope)]);
       if (scope.type !== 'sidecar' || scope.capabilities.grpc) return [];
-      return [...toServices.sets.map(({ listeners, keyOf }) => listeners.get(keyOf.get(scope))), own.get(scope)];
+      const shared = toServices.sets.map(({ listeners, keyOf }) => listeners.get(keyOf.get(scope)));
+      return patched.views(scope, [...shared, own.get(scope)]);
     },
     sameVersion,
   );

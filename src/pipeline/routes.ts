@@ -5,6 +5,8 @@ import { sameVersion } from './encoded-resource.ts';
 import { deriveGatewayRoutes } from './gateways/routes.ts';
 import type { Mesh } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
+import { patchedResources } from './patched-resources.ts';
+import { PATCHED_ROUTES } from './patched-types.ts';
 import type { ScopedResources } from './resource-types.ts';
 import { deriveHashedHosts, deriveHashRules } from './route-hashes.ts';
 import { deriveRouteHeads } from './route-heads.ts';
@@ -52,15 +54,16 @@ export function deriveRoutes(graph: Graph, mesh: Mesh, outbound: Outbound): Scop
     },
     equals: sameVersion,
   });
+  const patched = patchedResources(mesh, PATCHED_ROUTES);
   return unionCollection(
     'routes',
     (scope) => {
       if (scope.type === 'router') {
         const set = gateways.setOf.get(scope);
-        return set === undefined ? [] : [gateways.configurations.get(set)];
+        return set === undefined ? [] : patched.views(scope, [gateways.configurations.get(set)]);
       }
       const view = views.get(scope);
-      return view === undefined ? [] : [ofView.get(view)];
+      return view === undefined ? [] : patched.views(scope, [ofView.get(view)]);
     },
     sameVersion,
   );

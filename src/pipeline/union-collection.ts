@@ -1,5 +1,6 @@
 import { cached } from '../base/cached.ts';
 import type { Collection, CollectionChanges, CollectionView, InputName, Key } from '../derive/graph.ts';
+import { emptyView } from './fixed-view.ts';
 
 type View<V> = CollectionView<string, V>;
 
@@ -133,13 +134,15 @@ class UnionView<V> implements CollectionView<string, V> {
   }
 
   #changes(before: Parts<V>, views: readonly View<V>[], revisions: readonly number[]): readonly string[] | undefined {
-    if (before.views.length !== views.length) return undefined;
+    const nothing = emptyView<V>();
     const names: string[] = [];
-    for (const [i, view] of views.entries()) {
-      const old = before.views[i] as View<V>;
-      const from = before.revisions[i] as number;
-      if (old === view && from === revisions[i]) continue;
-      const moved = this.#moved(old, from, view, revisions[i] as number);
+    for (let i = 0; i < Math.max(before.views.length, views.length); i++) {
+      const view = views[i] ?? nothing;
+      const old = before.views[i] ?? nothing;
+      const from = before.revisions[i] ?? nothing.revision;
+      const revision = revisions[i] ?? nothing.revision;
+      if (old === view && from === revision) continue;
+      const moved = this.#moved(old, from, view, revision);
       if (moved === undefined) return undefined;
       names.push(...moved);
     }

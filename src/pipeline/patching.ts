@@ -1,0 +1,112 @@
+import { cached } from '../base/cached.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { ListenPorts } from '../envoy/patch/match.ts';
+import type { Patch, PatchSet } from '../envoy/patch/patch.ts';
+import type { Patched } from '../envoy/patch/patched.ts';
+import { decodeMessage } from '../proto/decode.ts';
+import type { EncodedResource } from '../proto/resource-set.ts';
+import { encodedResource } from './encoded-resource.ts';
+import type { PatchesWanted } from './envoy-filters.ts';
+
+/** What of a proxy counts for what patches do. */
+export interface PatchView {
+  readonly isGateway: boolean;
+  /** Of a gateway. */
+  readonly ports: ListenPorts;
+  /** What Envoy would refuse is left out. */
+  readonly checked: boolean;
+}
+
+/** How resources of one type are patched. */
+export interface PatchedType {
+  readonly fullName: string;
+  readonly wanted: PatchesWanted;
+  /** Whether some patch may be for the resource of this name: most are passed over without being looked into. */
+  concerns(name: string, set: PatchSet, view: PatchView): boolean;
+  patched(object: object, set: PatchSet, view: PatchView): Patched<object>;
+  /** Whole resources. */
+  added(set: PatchSet, view: PatchView): readonly (readonly [Patch, { readonly name?: string | undefined }])[];
+  /** For what Envoy would refuse it: empty as far as is known. */
+  refusals(object: object): readonly string[];
+}
+
+/** What a patch would do that Envoy refuses. It is left out there. */
+export interface LeftOut {
+  readonly patch: Patch;
+  readonly reason: string;
+}
+
+/** A resource for which there are patches. */
+export interface PatchedResource {
+  /** Absent: it is removed. */
+  readonly resource?: EncodedResource;
+  readonly applied: ReadonlySet<Patch>;
+  readonly leftOut: readonly LeftOut[];
+}
+
+const UNTOUCHED: PatchedResource = { applied: new Set(), leftOut: [] };
+
+/** What one set of patches makes of resources: a function of their bytes, so that each is patched once for all who have it. */
+export class Patching {
+  readonly #type: PatchedType;
+  readonly #set: PatchSet;
+  readonly #view: PatchView;
+  readonly #known = new WeakMap<EncodedResource, PatchedResource>();
+
+  constructor(type: PatchedType, set: PatchSet, view: PatchView) {
+    this.#type = type;
+    this.#set = set;
+    this.#view = view;
+  }
+
+  /** Undefined: no patch is for it. */
+  of(resource: EncodedResource): PatchedResource | undefined {
+    if (!this.#type.concerns(resource.name, this.#set, this.#view)) return undefined;
+    const patched = cached(this.#known, resource, () => this.#patched(resource));
+    return patched === UNTOUCHED ? undefined : patched;
+  }
+
+  #patched(resource: EncodedResource): PatchedResource {
+    const { fullName } = this.#type;
+    const object = decodeMessage(fullName, resource.bytes);
+    const whole = this.#attempt(object, this.#set, resource.name);
+    if (!('reason' in whole)) return whole.applied.size === 0 ? UNTOUCHED : whole;
+    return this.#oneByOne(object, resource.name);
+  }
+
+  /** Those alone that Envoy takes with the ones before them. */
+  #oneByOne(object: JsonObject, name: string): PatchedResource {
+    let patches: readonly Patch[] = [];
+    let best: Omit<PatchedResource, 'leftOut'> = UNTOUCHED;
+    const leftOut: LeftOut[] = [];
+    for (const patch of this.#set.patches) {
+      const attempt = this.#attempt(object, { patches: [...patches, patch] }, name);
+      if ('reason' in attempt) leftOut.push({ patch, reason: attempt.reason });
+      else {
+        patches = [...patches, patch];
+        best = attempt;
+      }
+    }
+    return { ...best, leftOut };
+  }
+
+  #attempt(object: JsonObject, set: PatchSet, name: string): PatchedResource | { readonly reason: string } {
+    try {
+      const { object: out, applied } = this.#type.patched(object, set, this.#view);
+      if (out === undefined || applied.size === 0) return { applied, leftOut: [] };
+      const reason = this.#view.checked ? this.#refusal(object, out) : undefined;
+      if (reason !== undefined) return { reason };
+      return { resource: encodedResource(this.#type.fullName, name, out), applied, leftOut: [] };
+    } catch (error) {
+      return { reason: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  /** What of the object before was refused for is not the patches' doing. */
+  #refusal(before: object, after: object): string | undefined {
+    const refusals = this.#type.refusals(after);
+    if (refusals.length === 0) return undefined;
+    const known = new Set(this.#type.refusals(before));
+    return refusals.find((refusal) => !known.has(refusal));
+  }
+}
