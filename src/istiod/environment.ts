@@ -58,6 +58,7 @@ export function meshOptions(env: Environment, rootNamespace: string): MeshOption
       env['PILOT_PERSISTENT_SESSION_HEADER_LABEL'] || DEFAULT_MESH_OPTIONS.persistentSessionHeaderLabel,
     addressAllocation: addressAllocation(env['PILOT_ENABLE_IP_AUTOALLOCATE']),
     listeners: listenerSwitches(env),
+    variable: (name) => env[name] ?? '',
   };
 }
 

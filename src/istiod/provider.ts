@@ -6,11 +6,12 @@ import { ConnectError, type Peer, type ResourceProvider, type Session } from '..
 export function resourceProvider(sessions: ProxySessions): ResourceProvider {
   return {
     connect(node: Node, _peer: Peer): Session {
-      const { id, metadata, locality, extensions } = node;
+      const { id, cluster, metadata, locality, extensions } = node;
       const session = sessions.connect({
         id,
         metadata: metadata ?? {},
         ...(locality ? { locality } : {}),
+        cluster,
         extensions: extensions.map(({ name }) => name),
       });
       if ('refused' in session) throw new ConnectError('INVALID_ARGUMENT', session.refused);

@@ -8,6 +8,8 @@ import type { IpFamilies } from './scope.ts';
 /** What a node says of itself in its first request. */
 export interface NodeDescription {
   readonly id: string;
+  /** Of which service it says to be a part. */
+  readonly cluster?: string;
   readonly metadata: JsonObject;
   readonly locality?: { readonly region?: string; readonly zone?: string; readonly subZone?: string };
   /** Names of the extensions that it was built with. */
@@ -56,6 +58,7 @@ export function proxyOfNode(node: NodeDescription): Proxy | NodeRefusal {
     network: text(metadata, 'NETWORK'),
     clusterId: text(metadata, 'CLUSTER_ID'),
     serviceAccount: text(metadata, 'SERVICE_ACCOUNT'),
+    serviceCluster: node.cluster ?? '',
     interceptionMode: interceptionMode(text(metadata, 'INTERCEPTION_MODE')),
     revision: text(metadata, 'REVISION') || labelsOf(metadata['LABELS'])['istio.io/rev'] || '',
     capabilities: capabilitiesOf(node),
@@ -91,6 +94,7 @@ function capabilitiesOf({ metadata, extensions }: NodeDescription): Capabilities
   const said = (name: string) => metadata[name] === true || text(metadata, name).toLowerCase() === 'true';
   return {
     istioExtensions,
+    istioStats: extensions.includes('istio.stats'),
     sds: istioExtensions || said('SDS') || said('AGENT'),
     grpc: text(metadata, 'GENERATOR') === 'grpc',
   };

@@ -9,6 +9,8 @@ export type InterceptionMode = 'REDIRECT' | 'TPROXY' | 'NONE';
 export interface Capabilities {
   /** It lists Istio's own filters (`istio.metadata_exchange`, `istio.stats`, `istio.alpn`, …). */
   readonly istioExtensions: boolean;
+  /** Among them the one that keeps Istio's metrics. */
+  readonly istioStats: boolean;
   /** Secrets `default` and `ROOTCA` can be had by it (see INTERFACES: node without an SDS server). */
   readonly sds: boolean;
   /** gRPC without a proxy (`GENERATOR: grpc`). */
@@ -35,6 +37,8 @@ export interface Proxy {
   readonly network: string;
   readonly clusterId: string;
   readonly serviceAccount: string;
+  /** Of which service the node says to be a part; may be empty. */
+  readonly serviceCluster: string;
   readonly interceptionMode: InterceptionMode;
   readonly revision: string;
   readonly capabilities: Capabilities;

@@ -17,6 +17,14 @@ export interface TargetRef {
   readonly targetPort: number;
 }
 
+/** The service that a proxy's spans are of. Each is absent where no tracer asks for it. */
+export interface TracedName {
+  /** As the node says. */
+  readonly service?: string;
+  /** By the conventions of OpenTelemetry. */
+  readonly conventional?: string;
+}
+
 /**
  * All that the *sets* of resources of a proxy depend on; equal proxies share one. Interned: compare by identity, or by `key`.
  * What a single *resource* may depend on is a narrower view, made from this by the derivation of that resource.
@@ -43,6 +51,8 @@ export interface ProxyScope {
   readonly targets: readonly TargetRef[];
   /** Patches of EnvoyFilters that it gets, in order. */
   readonly patches: readonly PatchRef[];
+  /** Whose its spans are, where a tracer of mesh.yaml asks. */
+  readonly tracedAs?: TracedName;
   /** Node metadata that translation reads (`MESH_ID`, `PROXY_CONFIG`, `HTTP_PROXY_PORT`, `UNPRIVILEGED_POD`, …), normalised. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }

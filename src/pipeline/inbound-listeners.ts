@@ -145,7 +145,7 @@ export function deriveInboundListeners(
     const { certificate, serverFiles, sockets } = view.tls;
     const peerExchange = http.istioExtensions && switches.metadataExchange;
     return {
-      http: facets.httpSettings(tcp, http),
+      http: facets.httpSettings(tcp, http, 'inbound'),
       authorization: authorization.input(policies),
       tls: certificate ? { ...tls, serverFiles, sockets, peerExchange } : undefined,
       statPattern,

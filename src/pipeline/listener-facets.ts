@@ -1,49 +1,45 @@
 import type { MeshNetworks, ProxyConfig } from '#generated/config/specs.ts';
 import { deepEqual } from '../base/equal.ts';
+import { ObjectNumbers, WeakInterner } from '../base/weak-intern.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import { anyDnsCache } from '../envoy/dns-cache.ts';
-import { type AccessLogs, meshAccessLogs } from '../envoy/filters/access-log.ts';
+import { type HttpTracing, proxyTracing, UNTRACED } from '../envoy/filters/tracing.ts';
 import type { HttpSettings, TcpSettings } from '../envoy/listeners/chain-settings.ts';
+import type { Direction } from '../envoy/listeners/proxy-headers.ts';
 import type { ListenerSwitches } from '../envoy/listeners/switches.ts';
 import type { HttpView, TcpView } from './listener-views.ts';
 import { type Mesh, ONE } from './mesh.ts';
+import type { TelemetryResults } from './telemetry.ts';
 
-/** What MeshConfig says of every filter chain. */
-interface TcpFacets {
-  readonly accessLogs: AccessLogs;
-  readonly detectionTimeout: string;
-}
-
-/** What it says of those that speak HTTP. */
+/** What MeshConfig says of filter chains that speak HTTP. */
 interface HttpFacets {
   readonly proxy: Pick<ProxyConfig, 'tracing' | 'proxyHeaders' | 'connectionSettings'>;
   readonly pathNormalization: HttpSettings['pathNormalization'];
   readonly networks: MeshNetworks;
 }
 
+/** One way of traffic of proxies that have one view. Interned. */
+interface TracedKey {
+  readonly http: HttpView;
+  readonly direction: Direction;
+}
+
 /** Settings of filter chains: a view of a proxy, with what MeshConfig says now. */
 export interface ListenerFacets {
   /** MeshConfig `protocolDetectionTimeout`. */
   detectionTimeout(): string;
-  tcpSettings(view: TcpView): TcpSettings;
-  httpSettings(tcp: TcpView, http: HttpView): HttpSettings;
+  tcpSettings(view: TcpView, direction: Direction): TcpSettings;
+  httpSettings(tcp: TcpView, http: HttpView, direction: Direction): HttpSettings;
 }
 
-export function deriveListenerFacets(graph: Graph, mesh: Mesh, switches: ListenerSwitches): ListenerFacets {
-  const tcpFacets: Derived<'', TcpFacets> = graph.derived(
-    'tcpFacets',
-    () => ({
-      accessLogs: meshAccessLogs({
-        file: mesh.facet('accessLogFile') ?? '',
-        encoding: mesh.facet('accessLogEncoding') ?? 'TEXT',
-        format: mesh.facet('accessLogFormat') ?? '',
-        service: mesh.facet('enableEnvoyAccessLogService') ?? false,
-        listener: !mesh.facet('disableEnvoyListenerLog'),
-      }),
-      detectionTimeout: mesh.facet('protocolDetectionTimeout') ?? '0s',
-    }),
-    { equals: deepEqual },
-  );
+export function deriveListenerFacets(
+  graph: Graph,
+  mesh: Mesh,
+  switches: ListenerSwitches,
+  telemetry: TelemetryResults,
+): ListenerFacets {
+  const tracedKeys = new WeakInterner<TracedKey>();
+  const numbers = new ObjectNumbers();
   const httpFacets: Derived<'', HttpFacets> = graph.derived(
     'httpFacets',
     () => {
@@ -61,22 +57,38 @@ export function deriveListenerFacets(graph: Graph, mesh: Mesh, switches: Listene
     { equals: deepEqual },
   );
 
-  const tcpSettings = ({ idleTimeout, dnsLookupFamily }: TcpView): TcpSettings => ({
-    ...(idleTimeout === undefined ? {} : { idleTimeout }),
-    accessLogs: tcpFacets.get(ONE).accessLogs,
+  const tracings: Derived<TracedKey, HttpTracing> = graph.derived(
+    'httpTracing',
+    ({ http: { traced: workload, tracer, proxy }, direction }) => {
+      if (workload === undefined) return UNTRACED;
+      const { tracing } = proxy ?? httpFacets.get(ONE).proxy;
+      const common = { proxy: tracing, defaultSampling: switches.traceSampling, workload };
+      if (tracer === undefined) return { ...UNTRACED, tracing: proxyTracing(common) };
+      return telemetry.tracing({ ...common, ...tracer, direction });
+    },
+    { equals: deepEqual },
+  );
+  const tracingOf = (http: HttpView, direction: Direction): HttpTracing =>
+    tracings.get(tracedKeys.intern(`${numbers.of(http)}~${direction}`, () => ({ http, direction })));
+
+  const tcpSettings = (view: TcpView, direction: Direction): TcpSettings => ({
+    ...(view.idleTimeout === undefined ? {} : { idleTimeout: view.idleTimeout }),
+    accessLogs: telemetry.accessLogs(view.logs, direction),
+    statsFilters: telemetry.statsFilters(view.measures, direction),
     switches,
-    dnsLookupFamily,
+    dnsLookupFamily: view.dnsLookupFamily,
   });
   return {
-    detectionTimeout: () => tcpFacets.get(ONE).detectionTimeout,
+    detectionTimeout: () => mesh.facet('protocolDetectionTimeout') ?? '0s',
     tcpSettings,
-    httpSettings: (tcp, { istioExtensions, http10, proxy, traced, anyHost }) => {
+    httpSettings: (tcp, http, direction) => {
       const facets = httpFacets.get(ONE);
+      const { istioExtensions, http10, proxy, anyHost } = http;
       return {
-        ...tcpSettings(tcp),
+        ...tcpSettings(tcp, direction),
         istioExtensions,
         http10,
-        traced,
+        tracing: tracingOf(http, direction),
         // Limits of connections are the mesh's where the node's own ProxyConfig has none.
         proxy: { connectionSettings: facets.proxy.connectionSettings, ...(proxy ?? facets.proxy) } as ProxyConfig,
         pathNormalization: facets.pathNormalization,

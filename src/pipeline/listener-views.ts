@@ -4,6 +4,7 @@ import { Interner } from '../base/intern.ts';
 import type { Labels } from '../base/labels.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import { type DnsLookupFamily, dnsLookupFamily } from '../envoy/dns-cache.ts';
+import type { TracerClient } from '../envoy/filters/tracers.ts';
 import type { TracedWorkload } from '../envoy/filters/tracing.ts';
 import { wildcards } from '../envoy/listeners/addresses.ts';
 import type { PortLimits } from '../envoy/listeners/bindable.ts';
@@ -11,9 +12,11 @@ import type { AddressView } from '../envoy/listeners/service-address.ts';
 import type { ListenerSwitches } from '../envoy/listeners/switches.ts';
 import { BLACK_HOLE_CLUSTER, clusterName, PASSTHROUGH_CLUSTER } from '../envoy/names.ts';
 import type { SecretSockets } from '../envoy/tls-context.ts';
+import { istioMinorVersion } from '../model/istio-version.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { AddressAllocation } from '../model/vip.ts';
 import type { Mesh } from './mesh.ts';
+import type { Telemetries, TelemetryResults } from './telemetry.ts';
 
 /** What of a proxy counts for listeners that only pass connections on. Interned. */
 export interface TcpView {
@@ -23,6 +26,10 @@ export interface TcpView {
   readonly idleTimeout?: string;
   readonly exactBalance: boolean;
   readonly dnsLookupFamily: DnsLookupFamily;
+  /** Telemetries about logs; absent: only MeshConfig says something of them. */
+  readonly logs?: Telemetries;
+  /** Telemetries about metrics; absent: none are kept. */
+  readonly measures?: Telemetries;
 }
 
 /** What counts where HTTP is spoken. Interned. */
@@ -33,6 +40,8 @@ export interface HttpView {
   readonly proxy?: Pick<ProxyConfig, 'tracing' | 'proxyHeaders' | 'connectionSettings'>;
   /** Absent where nothing is traced. */
   readonly traced?: TracedWorkload;
+  /** Telemetries about traces, and what counts for tracers; absent: only MeshConfig says something of traces. */
+  readonly tracer?: { readonly telemetries: Telemetries; readonly client: TracerClient };
   /** Unknown hosts are resolved by the request, by the agent's DNS where it names one. */
   readonly anyHost?: { readonly agentDns?: string };
 }
@@ -94,6 +103,15 @@ function tracedWorkload(scope: ProxyScope): TracedWorkload {
   };
 }
 
+function tracerClient(scope: ProxyScope): TracerClient {
+  return {
+    gateway: scope.type === 'router',
+    minorVersion: istioMinorVersion(metadataText(scope, 'ISTIO_VERSION')),
+    service: scope.tracedAs?.service ?? '',
+    conventionalService: scope.tracedAs?.conventional ?? '',
+  };
+}
+
 function ownProxyConfig({ metadata }: ProxyScope): HttpView['proxy'] {
   const said = metadata['PROXY_CONFIG'];
   if (typeof said !== 'object' || said === null) return undefined;
@@ -120,7 +138,12 @@ export function addressView(scope: ProxyScope, allocation: AddressAllocation): A
   };
 }
 
-export function deriveListenerViews(graph: Graph, mesh: Mesh, switches: ListenerSwitches): ListenerViews {
+export function deriveListenerViews(
+  graph: Graph,
+  mesh: Mesh,
+  switches: ListenerSwitches,
+  telemetry: Pick<TelemetryResults, 'selected'>,
+): ListenerViews {
   const tcpViews = new Interner<TcpView>();
   const httpViews = new Interner<HttpView>();
 
@@ -138,22 +161,27 @@ export function deriveListenerViews(graph: Graph, mesh: Mesh, switches: Listener
 
   const tcp = graph.derived<ProxyScope, TcpView>('tcpView', (scope) => {
     const idleTimeout = metadataText(scope, 'IDLE_TIMEOUT');
+    const { logs, measures } = telemetry.selected(scope);
     return tcpViews.intern({
       unknownTraffic: unknownTraffic(scope),
       ...(parseDuration(idleTimeout) === undefined ? {} : { idleTimeout }),
       exactBalance: metadataFlag(scope, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
       dnsLookupFamily: dnsLookupFamily(scope.ipFamilies, mesh.options.dualStack),
+      ...(logs === undefined ? {} : { logs }),
+      ...(measures === undefined || !scope.capabilities.istioStats ? {} : { measures }),
     });
   });
   const http = graph.derived<ProxyScope, HttpView>('httpView', (scope) => {
     const proxy = ownProxyConfig(scope);
+    const { traces: telemetries } = telemetry.selected(scope);
     const agentDns = metadataFlag(scope, 'DNS_CAPTURE') ? metadataText(scope, 'DNS_PROXY_ADDR') : undefined;
     const anyHost = scope.type === 'sidecar' && outboundPolicy(scope).mode === 'ALLOW_ANY_DYNAMIC_DNS';
     return httpViews.intern({
       istioExtensions: scope.capabilities.istioExtensions,
       http10: switches.http10 || metadataText(scope, 'HTTP10') === '1',
       ...(proxy === undefined ? {} : { proxy }),
-      ...(mesh.facet('enableTracing') ? { traced: tracedWorkload(scope) } : {}),
+      ...(telemetries === undefined ? {} : { tracer: { telemetries, client: tracerClient(scope) } }),
+      ...(telemetries !== undefined || mesh.facet('enableTracing') ? { traced: tracedWorkload(scope) } : {}),
       ...(anyHost ? { anyHost: agentDns === undefined ? {} : { agentDns } } : {}),
     });
   });

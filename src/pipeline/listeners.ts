@@ -15,13 +15,15 @@ import { deriveOutboundListeners } from './outbound-listeners.ts';
 import { patchedResources } from './patched-resources.ts';
 import { PATCHED_LISTENERS } from './patched-types.ts';
 import type { ScopedResources } from './resource-types.ts';
+import { deriveTelemetry } from './telemetry.ts';
 import { unionCollection } from './union-collection.ts';
 
 /** Listeners of every sidecar and gateway. Of two of a sidecar that want one name, that for a service which the workload calls stays. */
 export function deriveListeners(graph: Graph, mesh: Mesh, outbound: Outbound): ScopedResources {
   const switches = mesh.options.listeners;
-  const views = deriveListenerViews(graph, mesh, switches);
-  const facets = deriveListenerFacets(graph, mesh, switches);
+  const telemetry = deriveTelemetry(graph, mesh);
+  const views = deriveListenerViews(graph, mesh, switches, telemetry);
+  const facets = deriveListenerFacets(graph, mesh, switches, telemetry);
   const plans = deriveOutboundListenerPlan(graph, mesh, views, switches);
   const toServices = deriveOutboundListeners(graph, mesh, outbound, plans, views, facets);
   const authorization = deriveAuthorization(graph, mesh);

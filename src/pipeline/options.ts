@@ -18,6 +18,8 @@ export interface MeshOptions {
   /** `PILOT_ENABLE_IP_AUTOALLOCATE`. */
   readonly addressAllocation: AddressAllocation;
   readonly listeners: ListenerSwitches;
+  /** A variable of the environment that mesh.yaml names as the value of a header; empty where it is not set. */
+  readonly variable: (name: string) => string;
 }
 
 export const DEFAULT_MESH_OPTIONS: MeshOptions = {
@@ -29,4 +31,5 @@ export const DEFAULT_MESH_OPTIONS: MeshOptions = {
   persistentSessionHeaderLabel: 'istio.io/persistent-session-header',
   addressAllocation: 'status-first',
   listeners: DEFAULT_LISTENER_SWITCHES,
+  variable: () => '',
 };

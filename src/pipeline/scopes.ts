@@ -11,6 +11,7 @@ import type { Proxy } from '../model/proxy.ts';
 import type { ProxyScope, SidecarScope } from '../model/scope.ts';
 import type { Service, ServiceTarget } from '../model/service.ts';
 import { sidecarScope as sidecarScopeOf } from '../model/sidecar-scope.ts';
+import { tracedName } from '../model/traced-name.ts';
 import { MESH_GATEWAY, virtualServiceDestinations } from '../model/virtual-service.ts';
 import { isVisible } from '../model/visibility.ts';
 import { localityOfProxy, withTopologyLabels } from '../model/workload.ts';
@@ -20,6 +21,7 @@ import type { EnvoyFilters } from './envoy-filters.ts';
 import { ONE } from './mesh.ts';
 import { proxyTargets } from './proxy-targets.ts';
 import type { Services } from './services.ts';
+import { deriveTracedNames } from './traced-names.ts';
 import type { VirtualServices } from './virtual-services.ts';
 import type { Workloads } from './workloads.ts';
 
@@ -86,6 +88,7 @@ export function deriveScopes(
     return sidecars.get(root).find(({ spec }) => spec.workloadSelector === undefined)?.key ?? '';
   };
 
+  const tracedNames = deriveTracedNames(graph, configuration);
   const scopeOf = graph.derived<string, ProxyScope | undefined>('scopeOf', (id) => {
     const proxy = proxies.get(id);
     if (proxy === undefined) return undefined;
@@ -115,6 +118,7 @@ export function deriveScopes(
       network: proxy.network,
       clusterId: proxy.clusterId,
       locality,
+      ...tracedName(proxy, labels, tracedNames.get(ONE)),
       targets: targets.map(({ service, port, targetPort }) => ({ serviceId: service.id, port: port.port, targetPort })),
       patches: envoyFilters.patchesFor({ ...proxy, labels }),
       metadata: Object.fromEntries(

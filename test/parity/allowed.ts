@@ -7,8 +7,12 @@ export interface AllowedDifference {
   readonly case: string;
   readonly proxy: string;
   readonly type: string;
+  /** Its name; `*`: any of the type. */
   readonly resource: string;
-  /** The field, and all below it; empty: the resource as a whole may be missing or too many. */
+  /**
+   * The field, and all below it; `*.name`: fields of this name wherever they stand; empty: the resource as a whole may be
+   * missing or too many.
+   */
   readonly path: string;
   readonly reason: string;
 }
@@ -29,8 +33,18 @@ export function readAllowed(file: string): readonly AllowedDifference[] {
   return list;
 }
 
-/** Whether a line allows this difference. */
+/** Whether a line is about this resource. */
+export function isAbout(
+  line: AllowedDifference,
+  { case: name, proxy, type, resource }: Pick<AllowedDifference, 'case' | 'proxy' | 'type' | 'resource'>,
+): boolean {
+  const named = line.resource === '*' || line.resource === resource;
+  return named && line.case === name && line.proxy === proxy && line.type === type;
+}
+
+/** Whether a line that is about the resource allows this difference. */
 export function allows(line: AllowedDifference, { path }: Pick<Difference, 'path'>): boolean {
+  if (line.path.startsWith('*.')) return `${path}.`.replaceAll('[', '.').includes(`${line.path.slice(1)}.`);
   const allowed = line.path === '' || line.path.startsWith('.') ? line.path : `.${line.path}`;
   if (path === allowed) return true;
   return allowed !== '' && path.startsWith(allowed) && /[.[]/.test(path[allowed.length] ?? '');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../src/base/intern.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { compareStrings } from '../../src/base/order.ts';
-import { type AllowedDifference, allows } from './allowed.ts';
+import { type AllowedDifference, allows, isAbout } from './allowed.ts';
 import type { Answers, Dataplane } from './ask.ts';
 import { type CaseProxy, type CorpusCase, expectedResources, SHORT_TYPES, type ShortType } from './case-files.ts';
 import { type Difference, differences, normalized, withoutIstioFilters } from './normalize.ts';
@@ -53,9 +53,8 @@ export function compared(
       const want = normal(expected.get(name));
       const have = normal(got.get(name));
       const found = want === undefined || have === undefined ? PRESENCE : differences(want, have);
-      const lines = allowed.filter(
-        (line) => line.case === one.name && line.proxy === proxy.name && line.type === type && line.resource === name,
-      );
+      const about = { case: one.name, proxy: proxy.name, type, resource: name };
+      const lines = allowed.filter((line) => isAbout(line, about));
       const open = found.filter((difference) => !lines.some((line) => allows(line, difference)));
       return {
         proxy: proxy.name,

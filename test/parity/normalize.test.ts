@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allows } from './allowed.ts';
+import { allows, isAbout } from './allowed.ts';
 import { differences, normalized, withoutIstioFilters } from './normalize.ts';
 
 test('durations are compared as numbers', () => {
@@ -42,6 +42,19 @@ test('an allowed path allows all below it and nothing beside it', () => {
   assert.equal(allowed(''), false);
   assert.equal(allows({ ...line, path: '' }, { path: '.filters' }), false);
   assert.equal(allows({ ...line, path: '' }, { path: '' }), true);
+});
+
+test('an allowed name allows fields of this name wherever they stand, in the resources that the line is about', () => {
+  const line = { case: 'c', proxy: 'p', type: 'lds', resource: '*', path: '*.accessLog', reason: 'why' };
+  const allowed = (path: string) => allows(line, { path });
+  assert.equal(allowed('.accessLog'), true);
+  assert.equal(allowed('.filters[0].accessLog[0].name'), true);
+  assert.equal(allowed('.filters[0].accessLogs'), false);
+  assert.equal(allowed('.filters[0].name'), false);
+  const about = { case: 'c', proxy: 'p', type: 'lds', resource: 'any' };
+  assert.equal(isAbout(line, about), true);
+  assert.equal(isAbout(line, { ...about, case: 'd' }), false);
+  assert.equal(isAbout({ ...line, resource: 'other' }, about), false);
 });
 
 test('an upstream Envoy is not expected to get filters of Istio’s build', () => {

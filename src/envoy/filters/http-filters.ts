@@ -17,6 +17,8 @@ export interface HttpFiltersInput {
   readonly switches: HttpFilterSwitches;
   /** Policies of the workload; outbound requests are not theirs. */
   readonly authorization?: RbacInput;
+  /** Those that keep Istio's metrics. */
+  readonly statsFilters: readonly HttpFilter[];
   /** gRPC as browsers speak it is understood. */
   readonly grpcWeb: boolean;
   /** Servers outside of the mesh are told nothing about the workload. */
@@ -82,6 +84,8 @@ const CORS: HttpFilter = {
 };
 const cors: HttpFilterOf = () => [CORS];
 
+const stats: HttpFilterOf = ({ statsFilters }) => statsFilters;
+
 const STATEFUL_SESSION: HttpFilter = {
   name: 'envoy.filters.http.stateful_session',
   typedConfig: packed('envoy.extensions.filters.http.stateful_session.v3.StatefulSession', {}),
@@ -110,6 +114,7 @@ export const HTTP_FILTERS: readonly HttpFilterOf[] = [
   alpn,
   fault,
   cors,
+  stats,
   statefulSession,
   forwardProxy,
   router,

@@ -12,6 +12,8 @@ export interface NetworkFiltersInput {
   readonly peerMetadata?: { readonly labels: readonly string[] };
   /** Policies of the workload that can be enforced on connections; a chain that speaks HTTP enforces them on requests. */
   readonly authorization?: RbacInput;
+  /** Those that keep Istio's metrics; a chain that speaks HTTP keeps them of requests. */
+  readonly statsFilters?: readonly NetworkFilter[];
   /** A host that is resolved by the server name that a client asks for, and its port. */
   readonly dynamicHost?: { readonly cache: DnsCacheConfig; readonly port: number };
   /** What ends the chain. */
@@ -28,13 +30,15 @@ const peerMetadata: NetworkFilterOf = ({ peerMetadata: told }) =>
 const authorization: NetworkFilterOf = ({ authorization: policies }) =>
   policies === undefined ? [] : tcpRbacFilters(policies);
 
+const stats: NetworkFilterOf = ({ statsFilters = [] }) => statsFilters;
+
 const forwardProxy: NetworkFilterOf = ({ dynamicHost }) =>
   dynamicHost === undefined ? [] : [tlsForwardProxy(dynamicHost.cache, dynamicHost.port)];
 
 const terminal: NetworkFilterOf = (input) => input.terminal;
 
 /** Network filters in the order in which a connection meets them. The order is this list and nothing else. */
-const NETWORK_FILTERS: readonly NetworkFilterOf[] = [peerMetadata, authorization, forwardProxy, terminal];
+const NETWORK_FILTERS: readonly NetworkFilterOf[] = [peerMetadata, authorization, stats, forwardProxy, terminal];
 
 export function networkFilters(input: NetworkFiltersInput): readonly NetworkFilter[] {
   return NETWORK_FILTERS.flatMap((filter) => filter(input));

@@ -56,6 +56,7 @@ function tcpFilters(chain: ConnectionChain, input: GatewayListenerInput): readon
   return networkFilters({
     ...(tellsPeer ? { peerMetadata: { labels: metadataExchangeLabels } } : {}),
     ...(chain.unopened ? {} : { authorization }),
+    statsFilters: http.statsFilters,
     terminal: terminalFilters({ ...destination, accessLog: http.accessLogs.tcp }, chain.protocol, http.switches),
   });
 }

@@ -5,9 +5,10 @@ import type { DnsLookupFamily } from '../dns-cache.ts';
 import { hostDnsCache } from '../dns-cache.ts';
 import type { AccessLogs } from '../filters/access-log.ts';
 import { httpFilters } from '../filters/http-filters.ts';
+import type { StatsFilter } from '../filters/metrics.ts';
 import type { RbacInput } from '../filters/rbac.ts';
 import type { NetworkFilter } from '../filters/tcp-proxy.ts';
-import { proxyTracing, type TracedWorkload } from '../filters/tracing.ts';
+import type { HttpTracing } from '../filters/tracing.ts';
 import { connectionManager } from './connection-manager.ts';
 import type { ListenerSwitches } from './switches.ts';
 
@@ -19,6 +20,8 @@ export interface TcpSettings {
   /** Of connections for which no DestinationRule says it; in Go's notation, from the node's metadata. */
   readonly idleTimeout?: string;
   readonly accessLogs: AccessLogs;
+  /** Istio's metrics of requests and of connections. */
+  readonly statsFilters: readonly StatsFilter[];
   readonly switches: ListenerSwitches;
   /** Families in which wildcard hosts are resolved by the request. */
   readonly dnsLookupFamily: DnsLookupFamily;
@@ -32,15 +35,9 @@ export interface HttpSettings extends TcpSettings {
   readonly pathNormalization: ProxyPathNormalization['normalization'];
   readonly networks: MeshNetworks;
   readonly http10: boolean;
-  /** Undefined: nothing is traced. */
-  readonly traced: TracedWorkload | undefined;
+  readonly tracing: HttpTracing;
   /** Unknown hosts are resolved by the request, with this cache. */
   readonly anyHostCache?: DnsCacheConfig;
-}
-
-function tracing({ traced, proxy, switches }: HttpSettings): ReturnType<typeof proxyTracing> | undefined {
-  if (traced === undefined) return undefined;
-  return proxyTracing({ proxy: proxy.tracing, defaultSampling: switches.traceSampling, workload: traced });
 }
 
 export interface OutboundHttpChain {
@@ -68,6 +65,7 @@ export function outboundHttp(chain: OutboundHttpChain, settings: HttpSettings): 
       direction: 'outbound',
       istioExtensions: settings.istioExtensions,
       switches: settings.switches,
+      statsFilters: settings.statsFilters,
       grpcWeb: chain.grpcWeb ?? false,
       meshOnlyPeerMetadata: meshOnly && !absoluteUrls,
       suppressDebugHeaders: proxy.proxyHeaders?.envoyDebugHeaders?.disabled === true,
@@ -77,7 +75,6 @@ export function outboundHttp(chain: OutboundHttpChain, settings: HttpSettings): 
       ],
     }),
     accessLog: settings.accessLogs.http,
-    tracing: tracing(settings),
     absoluteUrls,
   });
 }
@@ -104,6 +101,7 @@ export function inboundHttp(chain: InboundHttpChain, settings: HttpSettings): Ne
       direction: 'inbound',
       istioExtensions: settings.istioExtensions,
       switches: settings.switches,
+      statsFilters: settings.statsFilters,
       authorization,
       grpcWeb,
       meshOnlyPeerMetadata: false,
@@ -111,7 +109,6 @@ export function inboundHttp(chain: InboundHttpChain, settings: HttpSettings): Ne
       dnsCaches: [],
     }),
     accessLog: settings.accessLogs.http,
-    tracing: tracing(settings),
   });
 }
 
@@ -138,6 +135,7 @@ export function gatewayHttp(chain: GatewayHttpChain, settings: HttpSettings): Ne
       direction: 'gateway',
       istioExtensions: settings.istioExtensions,
       switches: settings.switches,
+      statsFilters: settings.statsFilters,
       authorization,
       grpcWeb,
       meshOnlyPeerMetadata: proxyHeaders?.metadataExchangeHeaders?.mode === 'IN_MESH',
@@ -145,6 +143,5 @@ export function gatewayHttp(chain: GatewayHttpChain, settings: HttpSettings): Ne
       dnsCaches: [],
     }),
     accessLog: settings.accessLogs.http,
-    tracing: tracing(settings),
   });
 }

@@ -3,6 +3,7 @@ import type { envoy } from '#generated/proto/types.ts';
 import { cidrBlock, compareBlocks } from '../../base/cidr.ts';
 import { protoDuration } from '../../base/proto-duration.ts';
 import { packed } from '../../proto/message.ts';
+import type { HttpTracing } from '../filters/tracing.ts';
 import { altStatName } from '../names.ts';
 import { connectionSettings } from './connection-settings.ts';
 import { clientCertificateHeaders, type Direction, edgeHeaders, proxyHeaders } from './proxy-headers.ts';
@@ -21,7 +22,7 @@ export interface ConnectionManagerInput {
   readonly route: string | RouteConfiguration;
   readonly httpFilters: ConnectionManager['httpFilters'];
   readonly accessLog: ConnectionManager['accessLog'];
-  readonly tracing: ConnectionManager['tracing'];
+  readonly tracing: HttpTracing;
   /** The ProxyConfig that holds for the proxy. */
   readonly proxy: ProxyConfig;
   readonly pathNormalization: ProxyPathNormalization['normalization'];
@@ -109,6 +110,7 @@ function internalAddresses({ networks = {} }: MeshNetworks): Partial<ConnectionM
  */
 export function connectionManager(input: ConnectionManagerInput): NetworkFilter {
   const { direction, proxy, switches, accessLog = [] } = input;
+  const { tracing, useRequestId } = input.tracing;
   const settings = connectionSettings(proxy.connectionSettings);
   const commonOptions = {
     ...(input.idleTimeout === undefined ? {} : { idleTimeout: protoDuration(input.idleTimeout) }),
@@ -121,13 +123,13 @@ export function connectionManager(input: ConnectionManagerInput): NetworkFilter 
     ...routeSpecifier(input.route),
     httpFilters: input.httpFilters,
     ...(accessLog.length > 0 ? { accessLog } : {}),
-    tracing: input.tracing,
+    ...(tracing === undefined ? {} : { tracing }),
     upgradeConfigs: [{ upgradeType: 'websocket' }],
     useRemoteAddress,
     streamIdleTimeout: '0s',
     requestIdExtension: {
       typedConfig: packed('envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig', {
-        useRequestIdForTraceSampling: true,
+        useRequestIdForTraceSampling: useRequestId,
       }),
     },
     ...(switches.proxy100Continue ? { proxy100Continue: true } : {}),

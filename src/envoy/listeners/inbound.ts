@@ -56,6 +56,11 @@ function peerMetadata({ http }: InboundSettings): { readonly peerMetadata?: { re
   return http.istioExtensions && metadataExchange ? { peerMetadata: { labels: metadataExchangeLabels } } : {};
 }
 
+/** What every chain has that speaks no HTTP. */
+function connectionFilters(settings: InboundSettings) {
+  return { ...peerMetadata(settings), statsFilters: settings.http.statsFilters };
+}
+
 function httpFilter(port: InboundPort, settings: InboundSettings): NetworkFilter {
   const { cluster, hostname } = port;
   const { protocol } = port.port;
@@ -105,7 +110,7 @@ function chain(port: InboundPort, match: InboundMatch, settings: InboundSettings
   const filters =
     speaks === 'HTTP'
       ? networkFilters({ ...peerMetadata(settings), terminal: [httpFilter(port, settings)] })
-      : networkFilters({ ...peerMetadata(settings), authorization, terminal: tcpFilters(port, settings) });
+      : networkFilters({ ...connectionFilters(settings), authorization, terminal: tcpFilters(port, settings) });
   return {
     name: chainName(port, speaks),
     filterChainMatch: {
@@ -179,7 +184,7 @@ export interface VirtualInboundInput {
 /** Connections to where redirected ones come would come back to it without end. */
 function ownInboundPortChain(port: number, settings: InboundSettings): FilterChain {
   const refusing = ownPortChain(`${VIRTUAL_INBOUND}-blackhole`, port);
-  return { ...refusing, filters: networkFilters({ ...peerMetadata(settings), terminal: refusing.filters ?? [] }) };
+  return { ...refusing, filters: networkFilters({ ...connectionFilters(settings), terminal: refusing.filters ?? [] }) };
 }
 
 /**

@@ -55,9 +55,11 @@ export interface OutboundListenerInput {
 
 const FALL_THROUGH_CHAIN = 'PassthroughFilterChain';
 
-/** The filter for connections of which nothing is known but where they were meant to go. */
-export function unknownTrafficFilter(cluster: string, { idleTimeout, accessLogs }: TcpSettings): NetworkFilter {
-  return tcpProxy({ statPrefix: cluster, clusters: cluster, idleTimeout, accessLog: accessLogs.tcp });
+/** The filters for connections of which nothing is known but where they were meant to go. */
+export function unknownTrafficFilters(cluster: string, settings: TcpSettings): readonly NetworkFilter[] {
+  const { idleTimeout, accessLogs, statsFilters } = settings;
+  const proxy = tcpProxy({ statPrefix: cluster, clusters: cluster, idleTimeout, accessLog: accessLogs.tcp });
+  return networkFilters({ statsFilters, terminal: [proxy] });
 }
 
 function chainFilters(
@@ -70,6 +72,7 @@ function chainFilters(
   }
   const destination = { ...chain.tcp, idleTimeout: chain.tcp.idleTimeout ?? tcp.idleTimeout };
   return networkFilters({
+    statsFilters: tcp.statsFilters,
     ...(chain.dynamicHost === undefined
       ? {}
       : {
@@ -106,7 +109,7 @@ function filterChains(input: OutboundListenerInput): Pick<Listener, 'filterChain
     const chain = filterChain(rest, input);
     return withMatch.length === 0 ? { filterChains: [chain] } : { filterChains: withMatch, defaultFilterChain: chain };
   }
-  const filters = unknownTraffic === undefined ? [] : [unknownTrafficFilter(unknownTraffic, tcp)];
+  const filters = unknownTraffic === undefined ? [] : unknownTrafficFilters(unknownTraffic, tcp);
   const defaultFilterChain = { name: FALL_THROUGH_CHAIN, filterChainMatch: {}, filters };
   return { filterChains: withMatch, defaultFilterChain };
 }

@@ -2,6 +2,7 @@ import type { envoy } from '#generated/proto/types.ts';
 import type { InterceptionMode } from '../../model/proxy.ts';
 import type { IpFamilies } from '../../model/scope.ts';
 import { type AccessLogs, NO_ACCESS_LOGS } from '../filters/access-log.ts';
+import { networkFilters } from '../filters/network-filters.ts';
 import { tcpProxy } from '../filters/tcp-proxy.ts';
 import { BLACK_HOLE_CLUSTER } from '../names.ts';
 import { catchAllVirtualHost, outboundRouteConfiguration } from '../routes/configuration.ts';
@@ -9,7 +10,7 @@ import { additionalAddresses, listenerAddress, WILDCARD_IPV4, wildcards } from '
 import { type HttpSettings, outboundHttp, type TcpSettings } from './chain-settings.ts';
 import { HTTP_INSPECTOR } from './listener-filters.ts';
 import { plaintextHttpAlpn } from './listener-protocol.ts';
-import { unknownTrafficFilter } from './outbound.ts';
+import { unknownTrafficFilters } from './outbound.ts';
 
 type Listener = envoy.config.listener.v3.Listener;
 type FilterChain = envoy.config.listener.v3.FilterChain;
@@ -42,6 +43,11 @@ export function ownPortChain(name: string, port: number): FilterChain {
     accessLog: NO_ACCESS_LOGS.tcp,
   });
   return { name, filterChainMatch: { destinationPort: port }, filters: [blackHole] };
+}
+
+function ownOutboundPortChain(port: number, { statsFilters }: TcpSettings): FilterChain {
+  const refusing = ownPortChain(`${VIRTUAL_OUTBOUND}-blackhole`, port);
+  return { ...refusing, filters: networkFilters({ statsFilters, terminal: refusing.filters ?? [] }) };
 }
 
 function dynamicHostsChain(http: HttpSettings): FilterChain {
@@ -97,9 +103,9 @@ export function virtualOutboundListener(input: VirtualOutboundInput): Listener {
     ...(connectionsPerEvent > 0 ? { maxConnectionsToAcceptPerSocketEvent: connectionsPerEvent } : {}),
     ...(dynamicHosts === undefined ? {} : { listenerFilters: [HTTP_INSPECTOR] }),
     filterChains: [
-      ownPortChain(`${VIRTUAL_OUTBOUND}-blackhole`, port),
+      ownOutboundPortChain(port, tcp),
       ...(dynamicHosts === undefined ? [] : [dynamicHostsChain(dynamicHosts)]),
-      { name: `${VIRTUAL_OUTBOUND}-catchall-tcp`, filters: [unknownTrafficFilter(unknownTraffic, tcp)] },
+      { name: `${VIRTUAL_OUTBOUND}-catchall-tcp`, filters: unknownTrafficFilters(unknownTraffic, tcp) },
     ],
     ...listenerLog(tcp.accessLogs),
   };

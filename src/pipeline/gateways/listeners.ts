@@ -98,7 +98,7 @@ export function deriveGatewayListeners(
   const listeners: Derived<ListenerKey, EncodedResource | undefined> = graph.derived(
     'gatewayListener',
     ({ name, binds, ports, policies, view, tcp, http, outbound: scope }) => {
-      const settings = facets.httpSettings(tcp, http);
+      const settings = facets.httpSettings(tcp, http, 'gateway');
       const { certificate: agent, serverFiles, sockets } = view.tls;
       const chains = gatewayChains({
         ports,

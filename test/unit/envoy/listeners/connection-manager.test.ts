@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ProxyConfig } from '#generated/config/specs.ts';
-import { proxyTracing } from '../../../../src/envoy/filters/tracing.ts';
+import { proxyTracing, UNTRACED } from '../../../../src/envoy/filters/tracing.ts';
 import { type ConnectionManagerInput, connectionManager } from '../../../../src/envoy/listeners/connection-manager.ts';
 import { encodeMessage } from '../../../../src/proto/message.ts';
 
@@ -11,7 +11,7 @@ const INPUT: ConnectionManagerInput = {
   route: '80',
   httpFilters: [],
   accessLog: [],
-  tracing: undefined,
+  tracing: UNTRACED,
   proxy: {},
   pathNormalization: undefined,
   http10: false,

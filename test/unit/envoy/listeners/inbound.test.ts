@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { IstioIngressListener } from '#generated/config/specs.ts';
 import { NO_ACCESS_LOGS } from '../../../../src/envoy/filters/access-log.ts';
+import { UNTRACED } from '../../../../src/envoy/filters/tracing.ts';
 import {
   boundInboundListener,
   type InboundSettings,
@@ -95,6 +96,7 @@ test('a port with a mode of its own that nothing serves is caught apart from the
 const SETTINGS: InboundSettings = {
   http: {
     accessLogs: NO_ACCESS_LOGS,
+    statsFilters: [],
     switches: DEFAULT_LISTENER_SWITCHES,
     dnsLookupFamily: 'V4_ONLY',
     istioExtensions: true,
@@ -102,7 +104,7 @@ const SETTINGS: InboundSettings = {
     pathNormalization: undefined,
     networks: {},
     http10: false,
-    traced: undefined,
+    tracing: UNTRACED,
   },
   authorization: { policies: NO_AUTHORIZATION_POLICIES, trustDomains: ['cluster.local'] },
   tls: {

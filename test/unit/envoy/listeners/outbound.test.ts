@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DestinationRule } from '#generated/config/specs.ts';
 import { meshAccessLogs, NO_ACCESS_LOGS } from '../../../../src/envoy/filters/access-log.ts';
+import { UNTRACED } from '../../../../src/envoy/filters/tracing.ts';
 import type { HttpSettings } from '../../../../src/envoy/listeners/chain-settings.ts';
 import { httpProxyListener } from '../../../../src/envoy/listeners/http-proxy.ts';
 import {
@@ -17,6 +18,7 @@ import { encodeMessage } from '../../../../src/proto/message.ts';
 
 const HTTP: HttpSettings = {
   accessLogs: NO_ACCESS_LOGS,
+  statsFilters: [],
   switches: DEFAULT_LISTENER_SWITCHES,
   dnsLookupFamily: 'V4_ONLY',
   istioExtensions: true,
@@ -24,7 +26,7 @@ const HTTP: HttpSettings = {
   pathNormalization: undefined,
   networks: {},
   http10: false,
-  traced: undefined,
+  tracing: UNTRACED,
 };
 
 const TCP: TcpChain = { match: {}, protocol: 'TCP', tcp: { statPrefix: 's', clusters: 'c' } };
