@@ -10,6 +10,7 @@ export const CODES = {
   IST0109: 'VirtualServices for sidecars have a host in common.',
   IST0110: 'Sidecars select the same workload.',
   IST0111: 'Several Sidecars are for all workloads of a namespace.',
+  IST0112: 'A gateway sends to a service of several ports, of which none is its own, and no port is named.',
   IST0127: 'The object selects no workload.',
   IST0128: 'A client speaks TLS without saying which roots the server must have its certificate from.',
   IST0129: 'As IST0128, for one port.',
@@ -20,6 +21,7 @@ export const CODES = {
   IST0134: 'A TCP service has no addresses by which it could be told from others.',
   IST0138: 'A certificate is used by several Gateways for the same proxies.',
   IST0145: 'Gateways for the same proxies have a host in common on a port.',
+  IST0149: 'A gateway routes by claims of tokens, and no RequestAuthentication has it look at tokens.',
   IST0151: 'A patch depends on what other EnvoyFilters have made, and the object has no priority.',
   IST0152: 'An EnvoyFilter replaces what can not be replaced.',
   IST0153: 'An EnvoyFilter adds what can not be added.',
@@ -29,6 +31,7 @@ export const CODES = {
   IST0159: 'Telemetries select the same workload.',
   IST0160: 'Several Telemetries are for all workloads of a namespace.',
   IST0165: 'A VirtualService names a gateway that the control plane made from another object.',
+  IST0173: 'A subset has no workload.',
   IST0174: 'A DestinationRule is about no service of the mesh.',
   IST0177: 'ServiceEntries give a port of a host different protocols.',
   VM0001: 'A field is unknown. It is ignored; in security policies and in strict mode the object is refused.',
@@ -46,6 +49,13 @@ export const CODES = {
   VM0203: 'Another DestinationRule for the same host says the same, and counts.',
   VM0204: 'Services have addresses in common on a TCP port.',
   VM0205: 'A server of a Gateway can not share its port with one that comes first.',
+  VM0206: 'A port is taken by the proxy itself.',
+  VM0207: 'The TLS of a DestinationRule is not what a PeerAuthentication asks of the servers.',
+  VM0208: 'A DestinationRule encrypts what clients have encrypted already.',
+  VM0209: 'Rules of a VirtualService are of a sort that no server of its Gateways reads.',
+  VM0210: 'Another VirtualService has the connections for a name of a TLS route.',
+  VM0211: 'Several namespaces define a host for the same clients.',
+  VM0212: 'Nothing uses the object.',
 } as const;
 
 export type Code = keyof typeof CODES;

@@ -9,6 +9,7 @@ import { deriveGatewayFacts } from './gateway-facts.ts';
 import type { Mesh } from './mesh.ts';
 import { deriveMeshWideFacts } from './mesh-wide-facts.ts';
 import { deriveProtocolFacts } from './protocol-facts.ts';
+import { deriveServerFacts } from './server-facts.ts';
 import { deriveServiceFacts } from './service-facts.ts';
 import { deriveVirtualServiceFacts } from './virtual-service-facts.ts';
 import { deriveWorkloadFacts } from './workload-facts.ts';
@@ -34,6 +35,7 @@ export function deriveAnalysis(graph: Graph, mesh: Mesh): Analysis {
     ...deriveAddressFacts(graph, mesh),
     ...deriveProtocolFacts(graph, mesh),
     ...deriveMeshWideFacts(mesh),
+    ...deriveServerFacts(graph, mesh, workloads),
   };
   const findings = graph.collection<string, ConfigKey, readonly Finding[]>('findings', {
     items: (kind) => mesh.byKind.get(kind),

@@ -1,31 +1,46 @@
-import type { Gateway } from '#generated/config/specs.ts';
-import { deepEqual, sameItems } from '../base/equal.ts';
+import type { Gateway, RequestAuthentication, Server, VirtualService } from '#generated/config/specs.ts';
+import { deepEqual } from '../base/equal.ts';
 import type { Hostname } from '../base/host.ts';
 import { canonicalJson } from '../base/intern.ts';
 import { type Labels, selects } from '../base/labels.ts';
-import { type ConfigKey, configKey } from '../config/config.ts';
+import { type Config, type ConfigKey, configKey } from '../config/config.ts';
 import type { Graph } from '../derive/graph.ts';
-import type { GatewayRival, MeshFacts } from '../model/analysis/facts.ts';
+import type { GatewayRival, GatewayServer, MeshFacts } from '../model/analysis/facts.ts';
 import { certificateName } from '../model/analysis/gateway-certificates.ts';
 import { gatewayRivals } from '../model/analysis/gateway-rivals.ts';
 import type { GatewayOfProxy } from '../model/merged-gateway.ts';
-import { hostsForNamespace, mergedServer } from '../model/merged-gateway-server.ts';
+import { hostsForNamespace, mergedServer, passesTls, routesRequests } from '../model/merged-gateway-server.ts';
+import { gatewayKey } from '../model/virtual-service.ts';
 import type { GatewayHead } from './gateways/gateway-heads.ts';
 import { type Mesh, ONE } from './mesh.ts';
 
 /** What of a Gateway of the Gateway API counts here. */
 interface Listening {
-  readonly listeners?: readonly { readonly hostname?: Hostname }[];
+  readonly listeners?: readonly { readonly hostname?: Hostname; readonly port?: number }[];
 }
 
 const itself = (port: number): readonly number[] => [port];
+
+function serverOf(written: Server, gateway: string, client: string): GatewayServer {
+  const server = mergedServer(written, gateway, written.port.number);
+  const hosts = hostsForNamespace(server, client);
+  const { port, tls } = server;
+  if (routesRequests(server)) return { hosts, port, reads: 'http' };
+  if (!passesTls(server)) return { hosts, port, reads: 'tcp' };
+  return { hosts, port, reads: tls?.mode === 'AUTO_PASSTHROUGH' ? 'nothing' : 'tls' };
+}
+
+export type GatewayFacts = Pick<
+  MeshFacts,
+  'gatewayRivals' | 'serversOfGateway' | 'gatewaysWithCertificate' | 'isRoutedTo' | 'checksTokens'
+>;
 
 /** What analyzers ask about Gateways. */
 export function deriveGatewayFacts(
   graph: Graph,
   mesh: Mesh,
   { hasWorkload }: Pick<MeshFacts, 'hasWorkload'>,
-): Pick<MeshFacts, 'gatewayRivals' | 'hostsOfGateway' | 'gatewaysWithCertificate'> {
+): GatewayFacts {
   /** By label, those of Services apart, which are for whoever is behind them. */
   const selected = (): readonly GatewayHead[] =>
     mesh.gateways.get(ONE).filter(({ services }) => services === undefined);
@@ -66,28 +81,52 @@ export function deriveGatewayFacts(
     { equals: deepEqual },
   );
   /** Key `namespace namespace/name`: as VirtualServices of the first see it. */
-  const hosts = graph.derived<string, readonly Hostname[]>(
-    'hostsOfGateway',
+  const servers = graph.derived<string, readonly GatewayServer[]>(
+    'serversOfGateway',
     (id) => {
       const [client = '', gateway = ''] = id.split(' ');
       const [namespace = '', name = ''] = gateway.split('/');
       const found = mesh.config<Gateway>(configKey('networking.istio.io', 'Gateway', namespace, name));
-      if (found !== undefined) {
-        const servers = (found.spec.servers ?? []).map((server) => mergedServer(server, gateway, server.port.number));
-        return [...new Set(servers.flatMap((server) => hostsForNamespace(server, client)))];
-      }
-      const listeners = mesh.config<Listening>(configKey('gateway.networking.k8s.io', 'Gateway', namespace, name));
-      return [...new Set((listeners?.spec.listeners ?? []).map(({ hostname }) => hostname || '*'))];
+      if (found !== undefined) return (found.spec.servers ?? []).map((server) => serverOf(server, gateway, client));
+      const made = mesh.config<Listening>(configKey('gateway.networking.k8s.io', 'Gateway', namespace, name));
+      return (made?.spec.listeners ?? []).map(({ hostname, port = 0 }) => ({
+        hosts: [hostname || '*'],
+        port,
+        reads: 'http',
+      }));
     },
-    { equals: sameItems },
+    { equals: deepEqual },
   );
+  const routed = mesh.configs.index<string>('routedGateway', (config) => {
+    if (config.kind !== 'VirtualService') return [];
+    const { gateways = [] } = config.spec as VirtualService;
+    return new Set(gateways.map((written) => gatewayKey(written, config.namespace)));
+  });
+  /** Key `namespace/name`. */
+  const checked = graph.derived<string, boolean>('checksTokens', (id) => {
+    const [namespace = '', name = ''] = id.split('/');
+    const gateway = mesh.config<Gateway>(configKey('networking.istio.io', 'Gateway', namespace, name));
+    if (gateway === undefined) return true;
+    const selector = gateway.spec.selector ?? {};
+    const isFor = ({ spec: { selector: own, targetRef, targetRefs } }: Config<RequestAuthentication>): boolean => {
+      const labels = own?.matchLabels ?? {};
+      if (targetRef !== undefined || targetRefs !== undefined || selects(labels, selector)) return true;
+      const both = { ...labels, ...selector };
+      return selects(labels, both) && hasWorkload('*', both);
+    };
+    return [...new Set([mesh.rootNamespace(), namespace])].some((where) =>
+      mesh.ofKindIn<RequestAuthentication>('RequestAuthentication', where).some(isFor),
+    );
+  });
   const byCertificate = mesh.configs.index<string>('gatewayCertificate', (config) => {
     if (config.kind !== 'Gateway' || config.group !== 'networking.istio.io') return [];
     return ((config.spec as Gateway).servers ?? []).flatMap(({ tls }) => certificateName(tls) ?? []);
   });
   return {
     gatewayRivals: (key) => ofGateway.get(key),
-    hostsOfGateway: (name, namespace) => hosts.get(`${namespace} ${name}`),
+    serversOfGateway: (name, namespace) => servers.get(`${namespace} ${name}`),
+    isRoutedTo: (name) => routed.get(name).length > 0,
+    checksTokens: (name) => checked.get(name),
     gatewaysWithCertificate: (key, certificate) => {
       const keys = byCertificate.get(certificate);
       if (keys.length < 2) return [];

@@ -9,12 +9,18 @@ import { objectName } from '../model/analysis/names.ts';
 import { ruleConditions } from '../model/analysis/rule-conditions.ts';
 import { isDelegate } from '../model/delegate.ts';
 import { fullHostname, gatewayKey, MESH_GATEWAY, routeSemantics } from '../model/virtual-service.ts';
-import { areSeenTogether, type Visibility, visibilityOf } from '../model/visibility.ts';
+import { areSeenTogether, isVisible, type Visibility, visibilityOf } from '../model/visibility.ts';
 import type { Mesh } from './mesh.ts';
 
 export type VirtualServiceFacts = Pick<
   MeshFacts,
-  'virtualService' | 'hasGateway' | 'gatewaysOf' | 'rivals' | 'rulesTriedBefore'
+  | 'virtualService'
+  | 'hasGateway'
+  | 'gatewaysOf'
+  | 'rivals'
+  | 'rulesTriedBefore'
+  | 'isDelegatedTo'
+  | 'serverNameTakenBefore'
 >;
 
 interface Claim extends HostClaim {
@@ -101,10 +107,42 @@ export function deriveVirtualServiceFacts(graph: Graph, mesh: Mesh): VirtualServ
     },
     { equals: deepEqual },
   );
-  const roles = graph.derived<ConfigKey, 'delegate' | 'root' | undefined>('virtualServiceRole', (key) => {
+  /** Key `configKey client`. */
+  const roles = graph.derived<string, ReturnType<MeshFacts['virtualService']>>('virtualServiceRole', (id) => {
+    const [key = '', client = ''] = id.split(' ');
     const config = mesh.config<VirtualService>(key);
-    return config && (isDelegate(config) ? 'delegate' : 'root');
+    if (config === undefined) return undefined;
+    if (!isDelegate(config)) return 'root';
+    const fallback = mesh.facet('defaultVirtualServiceExportTo') ?? ['*'];
+    const isSeen = isVisible(visibilityOf(config.spec.exportTo, fallback, config.namespace), client);
+    return isSeen ? 'delegate' : 'hidden';
   });
+  const delegatedTo = configs.index<string>('delegatedTo', (c) => {
+    if (c.kind !== 'VirtualService') return [];
+    return new Set(
+      ((c.spec as VirtualService).http ?? []).flatMap(({ delegate }) =>
+        delegate === undefined ? [] : [`${delegate.namespace || c.namespace}/${delegate.name}`],
+      ),
+    );
+  });
+  /** `gateway|name in TLS handshakes`. */
+  const byServerName = configs.index<string>('gatewayServerName', (c) => {
+    if (c.kind !== 'VirtualService' || routeSemantics(c) === 'gateway') return [];
+    const config = c as Config<VirtualService>;
+    const names = (config.spec.tls ?? []).flatMap(({ match }) => match.flatMap(({ sniHosts }) => sniHosts));
+    if (names.length === 0) return [];
+    const gateways = gatewaysOf(config).filter((gateway) => gateway !== MESH_GATEWAY);
+    return new Set(gateways.flatMap((gateway) => names.map((name) => `${gateway}|${name}`)));
+  });
+  /** Those that come before one in order of precedence, in order. */
+  const before = (key: ConfigKey, keys: readonly ConfigKey[]): readonly Claim[] => {
+    const own = claims.get(key);
+    if (own === undefined || keys.length < 2) return [];
+    return keys
+      .flatMap((other) => claims.get(other) ?? [])
+      .filter((other) => compareClaims(other, own) < 0)
+      .sort(compareClaims);
+  };
   /** Key `group namespace/name`. */
   const gateways = graph.derived<string, boolean>('hasGateway', (id) => {
     const [group = '', name = ''] = id.split(' ');
@@ -112,20 +150,19 @@ export function deriveVirtualServiceFacts(graph: Graph, mesh: Mesh): VirtualServ
     return mesh.config(configKey(group, 'Gateway', name.slice(0, slash), name.slice(slash + 1))) !== undefined;
   });
   return {
-    virtualService: (namespace, name) => roles.get(configKey(NETWORKING, 'VirtualService', namespace, name)),
+    virtualService: (namespace, name, client) =>
+      roles.get(`${configKey(NETWORKING, 'VirtualService', namespace, name)} ${client}`),
+    isDelegatedTo: (name) => delegatedTo.get(name).length > 0,
+    serverNameTakenBefore: (key, gateway, serverName) =>
+      before(key, byServerName.get(`${gateway}|${serverName}`)).map(({ name }) => name),
     hasGateway: (name) => gateways.get(`${NETWORKING} ${name}`) || gateways.get(`gateway.networking.k8s.io ${name}`),
     gatewaysOf: (namespace) => mesh.ofKindIn('Gateway', namespace).map(objectName).sort(compareStrings),
     rivals: (key, host) => rivals.get(`${key} ${host}`),
-    rulesTriedBefore: (key, gateway, host) => {
-      const own = claims.get(key);
-      const keys = byGatewayHost.get(`${gateway}|${host}`);
-      if (own === undefined || keys.length < 2) return [];
-      return keys
-        .flatMap((other) => claims.get(other) ?? [])
-        .filter((other) => compareClaims(other, own) < 0)
-        .sort(compareClaims)
-        .map((claim) => ({ claim: hostClaim(claim), rules: conditions.get(`${claim.key} ${gateway}`) }));
-    },
+    rulesTriedBefore: (key, gateway, host) =>
+      before(key, byGatewayHost.get(`${gateway}|${host}`)).map((claim) => ({
+        claim: hostClaim(claim),
+        rules: conditions.get(`${claim.key} ${gateway}`),
+      })),
   };
 }
 

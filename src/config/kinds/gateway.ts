@@ -6,6 +6,7 @@ import { ipProblem, isUnixAddress, portProblem, unixAddressProblem } from './add
 import { gatewayHostFindings } from './exposed-hosts.ts';
 import { isDnsLabel, problem } from './names.ts';
 import { protocolProblem, protocolTraits } from './protocols.ts';
+import { reservedPortFindings } from './reserved-ports.ts';
 import { serverTlsFindings } from './server-tls.ts';
 
 function* portFindings(at: Place, port: Port, bind: string): Generator<Finding> {
@@ -43,6 +44,7 @@ function* serverFindings(at: Place, server: Server): Generator<Finding> {
   for (const [i, host] of server.hosts.entries()) yield* gatewayHostFindings(at.at('hosts', i), host);
   const ofPort = [...portFindings(at.at('port'), port, bind)];
   yield* ofPort;
+  yield* reservedPortFindings(at.at('port', 'number'), port.number, 'gateway');
   yield* bindFindings(at.at('bind'), bind, port);
   yield* serverTlsFindings(at.at('tls'), server.tls);
   if (ofPort.length === 0) yield* tlsForProtocol(at, server);

@@ -1,5 +1,6 @@
 import type { ServerTLSSettings, ServerTLSSettingsTLSmode } from '#generated/config/specs.ts';
 import type { Finding, Place } from '../finding.ts';
+import { ServerTLSSettingsTLSProtocol } from '../schema/gateway.ts';
 
 /** Cipher suites that Envoy knows, but for those with pre-shared keys. */
 const CIPHER_SUITES: ReadonlySet<string> = new Set([
@@ -85,11 +86,18 @@ function* certificateFiles(at: Place, tls: ServerTLSSettings, mode: ServerTLSSet
 /** TLS from clients. @see istio/istio pkg/config/validation/validation.go `validateTLSOptions` */
 export function* serverTlsFindings(at: Place, tls: ServerTLSSettings | undefined): Generator<Finding> {
   if (tls === undefined) return;
-  const { mode = 'PASSTHROUGH', minProtocolVersion, cipherSuites = [] } = tls;
+  const { mode = 'PASSTHROUGH', minProtocolVersion, maxProtocolVersion, cipherSuites = [] } = tls;
   if ((minProtocolVersion === 'TLSV1_0' || minProtocolVersion === 'TLSV1_1') && cipherSuites.length === 0) {
     yield at
       .at('minProtocolVersion')
       .warning(`no default cipher suite works with ${minProtocolVersion}: set cipherSuites`);
+  }
+  const versions = Object.keys(ServerTLSSettingsTLSProtocol.values);
+  const [least, most] = [minProtocolVersion, maxProtocolVersion].map((name = 'TLS_AUTO') => versions.indexOf(name));
+  if (most !== undefined && least !== undefined && most > 0 && least > most) {
+    yield at
+      .at('minProtocolVersion')
+      .warning(`is above maxProtocolVersion ${maxProtocolVersion}: no client can connect`);
   }
   yield* ignoredNames(at.at('cipherSuites'), cipherSuites, isCipherSuite);
   if (mode === 'ISTIO_MUTUAL') {

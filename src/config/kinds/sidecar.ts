@@ -14,6 +14,7 @@ import { destinationFindings } from './destination.ts';
 import { namespacedHostFindings } from './exposed-hosts.ts';
 import { hostProblem, isDnsLabel, problem } from './names.ts';
 import { protocolProblem, protocolTraits } from './protocols.ts';
+import { reservedPortFindings } from './reserved-ports.ts';
 import { workloadSelectorFindings } from './selectors.ts';
 import { serverTlsFindings } from './server-tls.ts';
 
@@ -62,6 +63,7 @@ function* ingressFindings(at: Place, listener: IstioIngressListener): Generator<
   const { port, bind = '', defaultEndpoint = '', connectionPool } = listener;
   yield* portFindings(at.at('port'), port);
   yield* problem(at.at('port', 'number'), portProblem(port.number ?? 0));
+  yield* reservedPortFindings(at.at('port', 'number'), port.number, 'sidecar');
   if (bind !== '') yield* problem(at.at('bind'), ipProblem(bind));
   if (defaultEndpoint !== '') yield* problem(at.at('defaultEndpoint'), defaultEndpointProblem(defaultEndpoint));
   yield* ingressTlsFindings(at.at('tls'), listener);

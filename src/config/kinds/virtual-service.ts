@@ -1,10 +1,11 @@
-import type { TCPRoute, TLSMatchAttributes, TLSRoute, VirtualService } from '#generated/config/specs.ts';
+import type { HTTPRoute, TCPRoute, TLSMatchAttributes, TLSRoute, VirtualService } from '#generated/config/specs.ts';
 import { isIpAddress } from '../../base/address.ts';
 import { hostsOverlap, isSubsetOfHost } from '../../base/host.ts';
 import type { Finding, Place } from '../finding.ts';
 import { defineKind, type KindDefinition } from '../kind.ts';
 import { VirtualService as schema } from '../schema/virtual-service.ts';
 import { subnetProblem } from './addresses.ts';
+import { coveredMatches } from './covered-matches.ts';
 import { isClaimRoute } from './headers.ts';
 import { gatewayNamesFindings } from './http-match.ts';
 import { destinationsFindings, httpRouteFindings } from './http-route.ts';
@@ -90,6 +91,13 @@ function* tcpFindings(at: Place, { match = [], route = [] }: TCPRoute): Generato
   yield* destinationsFindings(at.at('route'), route);
 }
 
+/** HTTP rules and matches that rules before them leave nothing to. */
+function* shadowedFindings(at: Place, http: readonly HTTPRoute[], gateways: readonly string[]): Generator<Finding> {
+  const asIstio = [...unreachableFindings(at, http), ...coveredPrefixes(at, http)];
+  yield* asIstio;
+  yield* coveredMatches(at, http, gateways, new Set(asIstio.map(({ path }) => JSON.stringify(path))));
+}
+
 /** @see istio/istio pkg/config/validation/validation.go `ValidateVirtualService` */
 export const VIRTUAL_SERVICE: KindDefinition<VirtualService> = defineKind({
   group: 'networking.istio.io',
@@ -112,8 +120,7 @@ export const VIRTUAL_SERVICE: KindDefinition<VirtualService> = defineKind({
     for (const [i, route] of tls.entries()) yield* tlsFindings(at('tls', i), route, spec);
     for (const [i, route] of tcp.entries()) yield* tcpFindings(at('tcp', i), route);
     yield* exportToFindings(at('exportTo'), spec.exportTo, namespace, false);
-    yield* unreachableFindings(at('http'), http);
-    yield* coveredPrefixes(at('http'), http);
+    yield* shadowedFindings(at('http'), http, gateways);
     yield* unreachableFindings(at('tcp'), tcp);
     yield* unreachableFindings(at('tls'), tls);
   },

@@ -1,6 +1,7 @@
 import type { Hostname } from '../../base/host.ts';
 import type { Labels } from '../../base/labels.ts';
 import type { ConfigKey } from '../../config/config.ts';
+import type { MtlsMode } from '../authentication.ts';
 
 /** `namespace/name`, the way an object of a known kind is called in a finding. */
 export type ObjectName = string;
@@ -9,6 +10,25 @@ export type ObjectName = string;
 export interface KnownService {
   /** Numbers of the ports, rising; those of all its objects. */
   readonly ports: readonly number[];
+}
+
+/** What decides whether the TLS of clients is that of a service. */
+export interface ServerSide {
+  readonly namespace: string;
+  readonly inMesh: boolean;
+  /** What PeerAuthentications without a selector say of its namespace; undefined: nothing. */
+  readonly mode: MtlsMode | undefined;
+  readonly ports: readonly { readonly number: number; readonly protocol: string }[];
+}
+
+/** Which rules of a VirtualService a server of a Gateway goes by. */
+export type GatewayReads = 'http' | 'tls' | 'tcp' | 'nothing';
+
+export interface GatewayServer {
+  /** Of VirtualServices of the namespace that asks. */
+  readonly hosts: readonly Hostname[];
+  readonly port: number;
+  readonly reads: GatewayReads;
 }
 
 /** The subsets that DestinationRules give a host. */
@@ -98,6 +118,14 @@ export interface MeshFacts {
   rootNamespace(): string;
   /** The service that clients of a namespace know under a hostname, be it by a wildcard; undefined: there is none. */
   service(host: Hostname, namespace: string): KnownService | undefined;
+  /** The service that clients of a namespace reach under a hostname, as far as their TLS goes; wildcards do not count. */
+  serverSide(host: Hostname, namespace: string): ServerSide | undefined;
+  /** Whether a service has a workload with these labels, or may have one that is not known. */
+  hasServer(host: Hostname, namespace: string, labels: Labels): boolean;
+  /** Whether an HTTP rule of any VirtualService has the host as a destination. */
+  isSentRequests(host: Hostname): boolean;
+  /** Other namespaces that define a host of an object, where a third namespace sees both; sorted. */
+  otherOwners(key: ConfigKey, host: Hostname): readonly string[];
   /** Namespaces that have the host, exported or not, sorted. */
   ownersOf(host: Hostname): readonly string[];
   /** Hostnames that clients of a namespace know, sorted. */
@@ -108,14 +136,25 @@ export interface MeshFacts {
   subsetsOf(host: Hostname): readonly HostSubsets[];
   /** The rules of the same namespace, host, selector and visibility that come before a DestinationRule and take it in. */
   rulesBefore(key: ConfigKey): readonly MergedRule[];
-  /** Whether there is such a VirtualService, and whether it has no hosts, so that others may delegate to it. */
-  virtualService(namespace: string, name: string): 'delegate' | 'root' | undefined;
+  /**
+   * Whether there is such a VirtualService, and whether those of the client's namespace may delegate to it: it must have no
+   * hosts, and be exported there.
+   */
+  virtualService(namespace: string, name: string, client: string): 'delegate' | 'root' | 'hidden' | undefined;
+  /** Whether a VirtualService delegates to this one. */
+  isDelegatedTo(name: ObjectName): boolean;
+  /** VirtualServices before one that have routes for a name in TLS handshakes on a gateway, in order. */
+  serverNameTakenBefore(key: ConfigKey, gateway: ObjectName, serverName: Hostname): readonly ObjectName[];
   /** @param name `namespace/name` */
   hasGateway(name: ObjectName): boolean;
   /** Gateways of a namespace, sorted. */
   gatewaysOf(namespace: string): readonly ObjectName[];
-  /** Hosts that the servers of a Gateway have for VirtualServices of a namespace; none when there is no such Gateway. */
-  hostsOfGateway(name: ObjectName, namespace: string): readonly Hostname[];
+  /** The servers of a Gateway as VirtualServices of a namespace may use them; none when there is no such Gateway. */
+  serversOfGateway(name: ObjectName, namespace: string): readonly GatewayServer[];
+  /** Whether a RequestAuthentication may be for the proxies of a Gateway. */
+  checksTokens(gateway: ObjectName): boolean;
+  /** Whether a VirtualService names the Gateway. */
+  isRoutedTo(gateway: ObjectName): boolean;
   /** Other Gateways with a certificate, for proxies of which some may have this Gateway, too; sorted. */
   gatewaysWithCertificate(key: ConfigKey, certificate: string): readonly ObjectName[];
   /** What a Gateway has in common with others. */

@@ -26,7 +26,7 @@ export const GATEWAY_HOSTS: Analyzer<VirtualService> = {
         continue;
       }
       const name = gatewayKey(written, namespace);
-      const served = facts.hostsOfGateway(name, namespace);
+      const served = [...new Set(facts.serversOfGateway(name, namespace).flatMap((server) => server.hosts))];
       if (served.some((host) => hosts.some((own) => hostsOverlap(host, own)))) continue;
       const quoted = listed(hosts.map((host) => `"${host}"`));
       if (!facts.hasGateway(name)) {

@@ -57,11 +57,14 @@ export const DELEGATE_REFERENCES: Analyzer<VirtualService> = {
       const { name = '', namespace: written = '' } = delegate;
       const namespace = written === '' ? own : written;
       const place = placeOf(['spec', 'http', i, 'delegate', 'name']);
-      const found = facts.virtualService(namespace, name);
+      const found = facts.virtualService(namespace, name, own);
       if (found === undefined) {
         yield place.error(`there is no VirtualService "${namespace}/${name}", so the rule is left out`, 'IST0101');
       } else if (found === 'root') {
         const why = 'it has hosts of its own, so the rule is left out';
+        yield place.error(`VirtualService "${namespace}/${name}" can not be delegated to: ${why}`, 'IST0101');
+      } else if (found === 'hidden') {
+        const why = `namespace ${own} does not see it, so the rule is left out: export it there`;
         yield place.error(`VirtualService "${namespace}/${name}" can not be delegated to: ${why}`, 'IST0101');
       }
     }

@@ -13,7 +13,7 @@ spec:
   hosts: [orders.mesh.internal]
   ports: [{number: 8080, name: http, protocol: HTTP}]
   resolution: STATIC
-  endpoints: [{address: 10.0.0.1, labels: {version: v1}}]
+  endpoints: [{address: 10.0.0.1, labels: {version: v1}}, {address: 10.0.0.2, labels: {version: v2}}]
 `;
 
 const routes = (subset: string, above = ''): string => `${above}

@@ -55,6 +55,11 @@ const patched = (name: string, proxyVersion = ''): Config =>
     },
     'shop',
   );
+const CLAIMS: Spec = {
+  match: [{ headers: { '@request.auth.claims.group': { exact: 'a' } } }],
+  route: [{ destination: { host: 'b.mesh' } }],
+};
+const SNI: Spec = { match: [{ sniHosts: ['r.test'] }], route: [{ destination: { host: 'a.mesh' } }] };
 const telemetry = (name: string, spec: Spec): Config => object('Telemetry', name, spec, 'shop');
 
 /** All findings by object, kept up to date by watches. */
@@ -96,6 +101,21 @@ const POOL: readonly (readonly Config[])[] = [
   [gateway('gw2', 'q.test', 'one', { app: 'gw' })],
   [patched('before', '1.*'), patched('before'), object('EnvoyFilter', 'before', { priority: 1 }, 'shop')],
   [patched('later')],
+  [
+    object('PeerAuthentication', 'default', { mtls: { mode: 'STRICT' } }, 'shop'),
+    object('PeerAuthentication', 'default', { mtls: { mode: 'DISABLE' } }, 'shop'),
+  ],
+  [service('in', { location: 'MESH_INTERNAL', workloadSelector: { labels: { app: 'y' } } })],
+  [
+    rule('in', ['v1'], { trafficPolicy: { tls: { mode: 'DISABLE' } } }),
+    object('DestinationRule', 'in', { host: 'in.mesh', subsets: [{ name: 'z', labels: { tier: 'z' } }] }, 'shop'),
+  ],
+  [object('RequestAuthentication', 'jwt', { selector: { matchLabels: { app: 'gw' } } }, 'shop')],
+  [
+    routes('claims', { host: 'a.mesh' }, { gateways: ['gw'], hosts: ['r.test'], http: [CLAIMS] }),
+    object('VirtualService', 'claims', { gateways: ['gw', 'gw2'], hosts: ['r.test'], tls: [SNI] }, 'shop'),
+  ],
+  [object('VirtualService', 'sni', { gateways: ['gw'], hosts: ['*.test'], tls: [SNI] }, 'shop')],
   [telemetry('t', {}), telemetry('t', { selector: { matchLabels: { app: 'y' } } })],
   [telemetry('u', { accessLogging: [{}] }), telemetry('u', { selector: { matchLabels: { tier: 'z' } } })],
   [
@@ -114,6 +134,7 @@ const POOL: readonly (readonly Config[])[] = [
   ],
   [object('PeerAuthentication', 'p', { selector: { matchLabels: { app: 'y', tier: 'z' } } }, 'shop')],
   [
+    object('MeshConfig', '', { extensionProviders: [{ name: 'z', zipkin: { service: 'a.mesh', port: 80 } }] }),
     object('MeshConfig', '', { defaultServiceExportTo: ['.'], defaultVirtualServiceExportTo: ['.'] }),
     object('MeshConfig', '', { rootNamespace: 'shop', defaultProviders: { accessLogging: ['envoy'] } }),
   ],
