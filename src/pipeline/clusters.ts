@@ -17,6 +17,7 @@ import type { EncodedResource } from '../proto/resource-set.ts';
 import { appliedRule, CLUSTER, type ClusterFacets, clusterFacets } from './cluster-facets.ts';
 import { encodedResource, sameVersion } from './encoded-resource.ts';
 import { type EndpointScope, isDns } from './endpoint-groups.ts';
+import { deriveGrpcClusters } from './grpc/clusters.ts';
 import { type Mesh, namespacedHost, ONE } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
 import type { OutboundEntry, OutboundPlan } from './outbound-plan.ts';
@@ -151,11 +152,13 @@ export function deriveClusters(graph: Graph, mesh: Mesh, outbound: Outbound): Sc
     const id = `${numbers.of(plan)}~${numbers.of(view)}~${lookupFamily}~${numbers.of(endpoints)}`;
     return sets.intern(id, () => ({ plan, view, lookupFamily, endpoints }));
   });
+  const grpc = deriveGrpcClusters(graph, mesh, outbound);
   const own = deriveOwnClusters(graph, mesh, outbound, facets);
   const patched = patchedResources(mesh, PATCHED_CLUSTERS);
   return unionCollection(
     'clusters',
     (proxy) => {
+      if (proxy.capabilities.grpc) return [grpc.get(proxy)];
       const set = setOf.get(proxy);
       return set === undefined ? [] : patched.views(proxy, [toServices.get(set), own.get(proxy)]);
     },

@@ -1,6 +1,6 @@
 import { contentVersion } from '../base/hash.ts';
 import { outboundRouteConfiguration } from '../envoy/routes/configuration.ts';
-import { encodeMessage } from '../proto/message.ts';
+import { encodeMessage, type MessageOf } from '../proto/message.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
 import type { EncodedPart } from './virtual-hosts.ts';
 
@@ -13,10 +13,15 @@ export class ComposedConfiguration implements EncodedResource {
   /** Fields of a message may be concatenated: all others first, then the virtual hosts. */
   readonly parts: readonly Uint8Array[];
 
-  constructor(name: string, virtualHosts: readonly EncodedPart[]) {
+  /** @param own all of it but the virtual hosts; names tell the kinds of configurations apart */
+  constructor(
+    name: string,
+    virtualHosts: readonly EncodedPart[],
+    own: MessageOf<typeof CONFIGURATION> = outboundRouteConfiguration(name, []),
+  ) {
     this.name = name;
     this.version = contentVersion([name, ...virtualHosts.map(({ version }) => version)].join());
-    const others = encodeMessage(CONFIGURATION, outboundRouteConfiguration(name, []));
+    const others = encodeMessage(CONFIGURATION, own);
     this.parts = [others, ...virtualHosts.map(({ field }) => field)];
   }
 

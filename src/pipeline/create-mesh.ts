@@ -3,6 +3,7 @@ import { sameItems } from '../base/equal.ts';
 import { compareStrings } from '../base/order.ts';
 import type { Config, ConfigKey } from '../config/config.ts';
 import type { Graph, Input } from '../derive/graph.ts';
+import { AskedNames } from './asked-names.ts';
 import { deriveConfiguration } from './configuration.ts';
 import { deriveDestinationRules } from './destination-rules.ts';
 import { deriveEnvoyFilters } from './envoy-filters.ts';
@@ -44,6 +45,7 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
     ...scopes,
     boundVirtualServices: deriveBoundVirtualServices(graph, virtualServices),
     peerAuthentications,
+    asked: new AskedNames(graph),
     vips,
     envoyFilters,
     gateways,

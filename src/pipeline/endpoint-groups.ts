@@ -37,6 +37,8 @@ export interface EndpointGroups {
   scopeOf(plan: OutboundPlan, kind: EndpointKind, scope: ProxyScope): EndpointScope;
   /** What of it counts for one entry; equal views are one object. */
   viewOf(entry: OutboundEntry, scope: EndpointScope): EndpointView;
+  /** The same for a proxy that has no plan. */
+  viewFor(entry: OutboundEntry, scope: ProxyScope): EndpointView;
   /** Whether all endpoints of a port accept mutual TLS; false when there are none. */
   allSpeakMtls(service: Service, port: number): boolean;
   /** Undefined when the service is gone. */
@@ -125,23 +127,23 @@ export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
     );
   const needs = { eds: needsOfPlan('eds'), dns: needsOfPlan('dns') };
 
-  const scopeOf: EndpointGroups['scopeOf'] = (
-    plan,
-    kind,
-    { ipFamilies, metadata, network, locality, labels, clusterId },
-  ) => {
-    const { node, cluster, gateways: networks, ...local } = needs[kind].get(plan);
+  const neededOf = (
+    { node, cluster, gateways: networks, ...local }: Needs,
+    { ipFamilies, metadata, network, locality, labels, clusterId }: ProxyScope,
+  ): EndpointScope => {
     const visible = metadata['REQUESTED_NETWORK_VIEW'];
     const named = Object.fromEntries(local.labels.map((name) => [name, labels[name] ?? '']));
-    return scopes.intern({
+    return {
       ...(node ? { nodeName: String(metadata['NODE_NAME'] ?? '') } : {}),
       ...(cluster ? { clusterId } : {}),
       ...(typeof visible === 'string' && visible !== '' ? { visibleNetworks: visible.split(',') } : {}),
       ...(networks ? { network: { network, ipv4: ipFamilies !== 'IPv6', ipv6: ipFamilies !== 'IPv4' } } : {}),
       ...(local.locality ? { locality } : {}),
       ...(local.labels.length > 0 && Object.keys(labels).length > 0 ? { labels: named } : {}),
-    });
+    };
   };
+  const scopeOf: EndpointGroups['scopeOf'] = (plan, kind, scope) =>
+    scopes.intern(neededOf(needs[kind].get(plan), scope));
 
   const viewOf: EndpointGroups['viewOf'] = (entry, scope) => {
     const needed = needsOf.get(entry);
@@ -156,6 +158,8 @@ export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
       ...(local ? { locality: localityView(needed, scope) } : {}),
     });
   };
+
+  const viewFor: EndpointGroups['viewFor'] = (entry, scope) => viewOf(entry, neededOf(needsOf.get(entry), scope));
 
   const groups: EndpointGroups['groups'] = (entry, view) => {
     const service = mesh.serviceById.get(entry.serviceId);
@@ -186,7 +190,7 @@ export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
     const ofPort = endpointsOf(known, { number: port }, undefined);
     return ofPort.length > 0 && ofPort.every((e) => e.tlsMode !== 'disabled' && !isPlaintext(e));
   };
-  return { scopeOf, viewOf, allSpeakMtls, groups };
+  return { scopeOf, viewOf, viewFor, allSpeakMtls, groups };
 }
 
 export function isDns({ discovery }: OutboundEntry): boolean {

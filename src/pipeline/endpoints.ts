@@ -3,8 +3,11 @@ import type { Derived, Graph } from '../derive/graph.ts';
 import { type EndpointView, loadAssignment } from '../envoy/endpoints/load-assignment.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
+import { ENDPOINT_TYPE } from '../proto/type-urls.ts';
 import { encodedResource, sameVersion } from './encoded-resource.ts';
-import type { EndpointScope } from './endpoint-groups.ts';
+import { type EndpointScope, isDns } from './endpoint-groups.ts';
+import { entryNamed } from './grpc/clusters.ts';
+import type { Mesh } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
 import type { OutboundEntry, OutboundPlan } from './outbound-plan.ts';
 import type { ScopedResources } from './resource-types.ts';
@@ -25,7 +28,7 @@ interface AssignmentsKey {
 }
 
 /** Endpoints of every cluster that asks for them. A cluster that has none is told so. */
-export function deriveEndpoints(graph: Graph, outbound: Outbound): ScopedResources {
+export function deriveEndpoints(graph: Graph, mesh: Mesh, outbound: Outbound): ScopedResources {
   const { endpoints, entryNumbers } = outbound;
   const keys = new WeakInterner<AssignmentKey>();
   const sets = new WeakInterner<AssignmentsKey>();
@@ -39,13 +42,27 @@ export function deriveEndpoints(graph: Graph, outbound: Outbound): ScopedResourc
     },
     { equals: sameVersion },
   );
+  const keyOf = (entry: OutboundEntry, view: EndpointView): AssignmentKey =>
+    keys.intern(`${entryNumbers.of(entry)}~${numbers.of(view)}`, () => ({ entry, view }));
+  const asked = mesh.asked.of(ENDPOINT_TYPE);
+  /** gRPC without a proxy asks by name; what it would have to resolve itself has no endpoints for it. */
+  const ofGrpc = graph.collection<ProxyScope, string, EncodedResource>('grpcLoadAssignments', {
+    items: (scope) => asked.get(scope) ?? [],
+    value: (name, scope) => {
+      const entry = entryNamed(outbound, scope, name);
+      if (entry === undefined) return undefined;
+      return isDns(entry)
+        ? encodedResource(LOAD_ASSIGNMENT, name, loadAssignment(name, []))
+        : assignment.get(keyOf(entry, endpoints.viewFor(entry, scope)));
+    },
+    equals: sameVersion,
+  });
   const assignments = graph.collection<AssignmentsKey, string, EncodedResource>('loadAssignments', {
     items: ({ plan }) => [...plan.entries.values()].filter((e) => e.discovery === 'EDS').map(({ name }) => name),
     value: (name, { plan, scope }) => {
       const entry = plan.entries.get(name);
       if (entry === undefined) return undefined;
-      const view = endpoints.viewOf(entry, scope);
-      return assignment.get(keys.intern(`${entryNumbers.of(entry)}~${numbers.of(view)}`, () => ({ entry, view })));
+      return assignment.get(keyOf(entry, endpoints.viewOf(entry, scope)));
     },
     equals: sameVersion,
   });
@@ -59,6 +76,7 @@ export function deriveEndpoints(graph: Graph, outbound: Outbound): ScopedResourc
   return unionCollection(
     'endpoints',
     (proxy) => {
+      if (proxy.capabilities.grpc) return [ofGrpc.get(proxy)];
       const set = setOf.get(proxy);
       return set === undefined ? [] : [assignments.get(set)];
     },

@@ -19,7 +19,6 @@ import {
 import type { InboundTls } from '../envoy/listeners/inbound-tls.ts';
 import type { ListenerSwitches } from '../envoy/listeners/switches.ts';
 import { configPath } from '../envoy/names.ts';
-import { type PeerPolicy, peerPolicy } from '../model/authentication.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
 import type { Authorization } from './authorization.ts';
@@ -29,6 +28,7 @@ import type { ListenerFacets } from './listener-facets.ts';
 import { type HttpView, type ListenerViews, metadataFlag, type TcpView, type TlsView } from './listener-views.ts';
 import { type Mesh, ONE } from './mesh.ts';
 import { LISTENER } from './outbound-listeners.ts';
+import type { PeerPolicies } from './peer-policies.ts';
 
 /** What of a proxy counts for connections to its workload. Interned. */
 interface InboundView {
@@ -61,6 +61,7 @@ export function deriveInboundListeners(
   views: ListenerViews,
   facets: ListenerFacets,
   authorization: Authorization,
+  peerPolicies: PeerPolicies,
   switches: ListenerSwitches,
 ): ListenerSource {
   const inboundViews = new Interner<InboundView>();
@@ -85,17 +86,6 @@ export function deriveInboundListeners(
         },
       };
     },
-    { equals: deepEqual },
-  );
-
-  const peerPolicies: Derived<ProxyScope, PeerPolicy> = graph.derived(
-    'peerPolicy',
-    ({ namespace, labels }) =>
-      peerPolicy({
-        root: mesh.peerAuthentications.get(''),
-        namespace: namespace === mesh.rootNamespace() ? [] : mesh.peerAuthentications.get(namespace),
-        labels,
-      }),
     { equals: deepEqual },
   );
 

@@ -5,6 +5,7 @@ import { deriveAuthorization } from './authorization.ts';
 import { deriveCaptureListeners } from './capture-listeners.ts';
 import { sameVersion } from './encoded-resource.ts';
 import { deriveGatewayListeners } from './gateways/listeners.ts';
+import { deriveGrpcListeners } from './grpc/listeners.ts';
 import { deriveInboundListeners } from './inbound-listeners.ts';
 import { deriveListenerFacets } from './listener-facets.ts';
 import { deriveListenerViews } from './listener-views.ts';
@@ -14,6 +15,7 @@ import { deriveOutboundListenerPlan } from './outbound-listener-plan.ts';
 import { deriveOutboundListeners } from './outbound-listeners.ts';
 import { patchedResources } from './patched-resources.ts';
 import { PATCHED_LISTENERS } from './patched-types.ts';
+import { derivePeerPolicies } from './peer-policies.ts';
 import type { ScopedResources } from './resource-types.ts';
 import { deriveTelemetry } from './telemetry.ts';
 import { unionCollection } from './union-collection.ts';
@@ -27,9 +29,10 @@ export function deriveListeners(graph: Graph, mesh: Mesh, outbound: Outbound): S
   const plans = deriveOutboundListenerPlan(graph, mesh, views, switches);
   const toServices = deriveOutboundListeners(graph, mesh, outbound, plans, views, facets);
   const authorization = deriveAuthorization(graph, mesh);
+  const peerPolicies = derivePeerPolicies(graph, mesh);
   const sources = [
     deriveCaptureListeners(graph, mesh, toServices, views, facets),
-    deriveInboundListeners(graph, mesh, views, facets, authorization, switches),
+    deriveInboundListeners(graph, mesh, views, facets, authorization, peerPolicies, switches),
   ];
   const own = graph.collection<ProxyScope, string, EncodedResource>('ownListeners', {
     items: (scope) => {
@@ -45,13 +48,15 @@ export function deriveListeners(graph: Graph, mesh: Mesh, outbound: Outbound): S
     },
     equals: sameVersion,
   });
+  const grpc = deriveGrpcListeners(graph, mesh, outbound, { authorization, peerPolicies });
   const gateways = deriveGatewayListeners(graph, mesh, { outbound, views, facets, authorization });
   const patched = patchedResources(mesh, PATCHED_LISTENERS);
   return unionCollection<ProxyScope, EncodedResource>(
     'listeners',
     (scope) => {
+      if (scope.capabilities.grpc) return [grpc.get(scope)];
       if (scope.type === 'router') return patched.views(scope, [gateways.get(scope)]);
-      if (scope.type !== 'sidecar' || scope.capabilities.grpc) return [];
+      if (scope.type !== 'sidecar') return [];
       const shared = toServices.sets.map(({ listeners, keyOf }) => listeners.get(keyOf.get(scope)));
       return patched.views(scope, [...shared, own.get(scope)]);
     },

@@ -9,6 +9,7 @@ import type { Proxy } from '../model/proxy.ts';
 import type { ProxyScope, SidecarScope, VirtualServiceHead } from '../model/scope.ts';
 import type { Service, ServiceTarget } from '../model/service.ts';
 
+import type { AskedNames } from './asked-names.ts';
 import type { Configuration } from './configuration.ts';
 import type { EnvoyFilters } from './envoy-filters.ts';
 import type { BoundVirtualServices } from './gateways/bound-virtual-services.ts';
@@ -63,6 +64,8 @@ export interface Mesh extends Configuration {
   /** PeerAuthentications of a namespace (empty: the root namespace's), oldest first. */
   readonly peerAuthentications: Derived<string, readonly Config<PeerAuthentication>[]>;
 
+  /** Names that clients ask for, where only what is asked for is made. */
+  readonly asked: AskedNames;
   readonly proxies: Input<string, Proxy>;
   /** The scope of a connected proxy. */
   readonly scopeOf: Derived<string, ProxyScope | undefined>;

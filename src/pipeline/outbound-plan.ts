@@ -11,6 +11,7 @@ import { type Discovery, discoveryOf } from '../envoy/clusters/outbound.ts';
 import type { ClusterView } from '../envoy/clusters/view.ts';
 import { clusterName, sniClusterName } from '../envoy/names.ts';
 import type { ConsolidatedDestinationRule } from '../model/destination-rule.ts';
+import type { ProxyScope } from '../model/scope.ts';
 import type { Service, ServicePort } from '../model/service.ts';
 import { portTrafficPolicy, subsetTrafficPolicy } from '../model/traffic-policy.ts';
 import { fullHostname } from '../model/virtual-service.ts';
@@ -38,6 +39,8 @@ export interface OutboundPlan {
 
 export interface OutboundPlans {
   readonly of: Derived<OutboundScope, OutboundPlan>;
+  /** What a proxy has under a cluster's name, from the service that it knows by the name's host. */
+  entryOf(scope: Pick<ProxyScope, 'namespace' | 'labels'>, service: Service, name: string): OutboundEntry | undefined;
   /** A number for each entry, for keys. */
   readonly numbers: ObjectNumbers;
   /** Whether any DestinationRule is about a host. */
@@ -111,7 +114,11 @@ export function deriveOutboundPlan(graph: Graph, mesh: Mesh): OutboundPlans {
     const id = `${serviceNumbers.of(list)}~${namespace}~${canonicalJson(labels)}~${view.type}~${passesTls}`;
     return planned.get(keys.intern(id, () => ({ list, namespace, labels, type: view.type, passesTls })));
   });
-  return { of, numbers, hasRule };
+  const entryOf: OutboundPlans['entryOf'] = (scope, service, name) => {
+    const rule = hasRule.get(ONE)(service.hostname) ? mesh.destinationRule(scope, service, 'outbound') : undefined;
+    return entries.of(service, rule, 'sidecar').find((entry) => entry.name === name);
+  };
+  return { of, entryOf, numbers, hasRule };
 }
 
 interface ServiceList {

@@ -42,7 +42,7 @@ export function deriveOutboundScope(graph: Graph, mesh: Mesh): Derived<ProxyScop
   );
 
   return graph.derived<ProxyScope, OutboundScope | undefined>('outboundScope', (scope) => {
-    if (scope.type === 'waypoint' || scope.capabilities.grpc) return undefined;
+    if (scope.type === 'waypoint') return undefined;
     const { namespace, sidecar, metadata, capabilities, ipFamilies } = scope;
     const labels = Object.fromEntries(
       selectorKeys.get(namespace).flatMap((key) => (key in scope.labels ? [[key, scope.labels[key] ?? '']] : [])),

@@ -5,13 +5,14 @@ import type { ProxyScope } from '../model/scope.ts';
 import type { Service } from '../model/service.ts';
 import { deriveEndpointGroups, type EndpointGroups } from './endpoint-groups.ts';
 import type { Mesh } from './mesh.ts';
-import { deriveOutboundPlan, type OutboundPlan } from './outbound-plan.ts';
+import { deriveOutboundPlan, type OutboundPlan, type OutboundPlans } from './outbound-plan.ts';
 import { deriveOutboundScope, type OutboundScope } from './outbound-scope.ts';
 
 /** Where a proxy may send traffic to: what its clusters and their endpoints have in common. */
 export interface Outbound {
   readonly scopeOf: Derived<ProxyScope, OutboundScope | undefined>;
   readonly planOf: Derived<OutboundScope, OutboundPlan>;
+  readonly entryOf: OutboundPlans['entryOf'];
   /** Numbers of entries, for keys. */
   readonly entryNumbers: ObjectNumbers;
   /** Whether any DestinationRule is about a host. */
@@ -31,6 +32,7 @@ export function deriveOutbound(graph: Graph, mesh: Mesh): Outbound {
   return {
     scopeOf: deriveOutboundScope(graph, mesh),
     planOf: plans.of,
+    entryOf: plans.entryOf,
     entryNumbers: plans.numbers,
     hasRule: plans.hasRule,
     endpoints: deriveEndpointGroups(graph, mesh),

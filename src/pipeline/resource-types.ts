@@ -29,7 +29,7 @@ export interface ResourceType {
 /** Every type that is served. A new one is one derivation and one line. */
 export const RESOURCE_TYPES: readonly ResourceType[] = [
   { typeUrl: CLUSTER_TYPE, derive: deriveClusters },
-  { typeUrl: ENDPOINT_TYPE, derive: (graph, _mesh, outbound) => deriveEndpoints(graph, outbound) },
+  { typeUrl: ENDPOINT_TYPE, derive: deriveEndpoints },
   { typeUrl: LISTENER_TYPE, derive: deriveListeners },
   { typeUrl: ROUTE_TYPE, derive: deriveRoutes },
   { typeUrl: EXTENSION_CONFIG_TYPE, derive: deriveExtensionConfigs },

@@ -3,6 +3,7 @@ import type { EncodedResource } from '../proto/resource-set.ts';
 import { ComposedConfiguration } from './composed-configuration.ts';
 import { sameVersion } from './encoded-resource.ts';
 import { deriveGatewayRoutes } from './gateways/routes.ts';
+import { deriveGrpcRoutes } from './grpc/routes.ts';
 import type { Mesh } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
 import { patchedResources } from './patched-resources.ts';
@@ -34,6 +35,7 @@ export function deriveRoutes(graph: Graph, mesh: Mesh, outbound: Outbound): Scop
     persistentSessions: mesh.options.listeners.persistentSessions,
   });
   const virtualHosts = deriveVirtualHosts(graph, mesh);
+  const grpc = deriveGrpcRoutes(graph, mesh, { views, inputs, plans, virtualHosts });
   const gateways = deriveGatewayRoutes(graph, mesh, { outbound, heads, hashRules, virtualHosts });
 
   const ofView = graph.collection<RouteView, string, EncodedResource>('routeConfiguration', {
@@ -58,6 +60,7 @@ export function deriveRoutes(graph: Graph, mesh: Mesh, outbound: Outbound): Scop
   return unionCollection(
     'routes',
     (scope) => {
+      if (scope.capabilities.grpc) return [grpc.get(scope)];
       if (scope.type === 'router') {
         const set = gateways.setOf.get(scope);
         return set === undefined ? [] : patched.views(scope, [gateways.configurations.get(set)]);

@@ -3,8 +3,11 @@ import { type NodeDescription, type NodeRefusal, proxyOfNode } from '../model/no
 import type { Proxy } from '../model/proxy.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource, ResourceSet } from '../proto/resource-set.ts';
+import { type Asked, askedOf } from './grpc/asked.ts';
 import type { Pipeline } from './pipeline.ts';
 import { ViewResourceSet } from './set-view.ts';
+
+const NOTHING: ReadonlySet<string> = new Set();
 
 type SetWatch = Watch<CollectionView<string, EncodedResource>>;
 
@@ -15,6 +18,8 @@ class ScopeSets {
   readonly #pipeline: Pipeline;
   readonly #changed: (session: ProxySession) => void;
   readonly #live = new Map<string, { readonly watch: SetWatch; readonly set: ResourceSet }>();
+  /** How many sessions ask for a name, by type. */
+  readonly #asked = new Map<string, Map<string, number>>();
 
   constructor(pipeline: Pipeline, scope: ProxyScope, changed: (session: ProxySession) => void) {
     this.#pipeline = pipeline;
@@ -35,6 +40,26 @@ class ScopeSets {
     return set;
   }
 
+  /** A session wants other names than before. */
+  ask(typeUrl: string, before: ReadonlySet<string>, now: ReadonlySet<string>): void {
+    const known = this.#asked.get(typeUrl);
+    const counts = known ?? new Map<string, number>();
+    if (known === undefined) this.#asked.set(typeUrl, counts);
+    const size = counts.size;
+    for (const name of now) if (!before.has(name)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    let changed = counts.size > size;
+    for (const name of before) {
+      if (now.has(name)) continue;
+      const left = (counts.get(name) ?? 1) - 1;
+      if (left > 0) counts.set(name, left);
+      else changed = counts.delete(name) || changed;
+    }
+    if (!changed) return;
+    const { graph, mesh } = this.#pipeline;
+    const names = counts.size === 0 ? undefined : [...counts.keys()].sort();
+    graph.batch(() => mesh.asked.of(typeUrl).set(this.scope, names));
+  }
+
   stop(): void {
     for (const { watch } of this.#live.values()) watch.stop();
     this.#live.clear();
@@ -49,6 +74,8 @@ export class ProxySession {
   readonly #key: string;
   readonly #scope: Watch<ProxyScope | undefined>;
   #sets: ScopeSets;
+  /** Names for which resources are made for it, by type. */
+  readonly #asked = new Map<string, ReadonlySet<string>>();
   #listener: (() => void) | undefined;
 
   constructor(sessions: ProxySessions, key: string, proxy: Proxy) {
@@ -75,9 +102,25 @@ export class ProxySession {
   }
 
   #move(scope: ProxyScope): void {
-    this.#sessions.leave(this, this.#sets);
+    this.#leave();
     this.#sets = this.#sessions.join(this, scope);
+    for (const [typeUrl, names] of this.#asked) this.#sets.ask(typeUrl, NOTHING, names);
     this.#sessions.changed(this);
+  }
+
+  #leave(): void {
+    for (const [typeUrl, names] of this.#asked) this.#sets.ask(typeUrl, names, NOTHING);
+    this.#sessions.leave(this, this.#sets);
+  }
+
+  /** Takes what the client wants of a type now. @returns which other names belong to the answer */
+  ask(typeUrl: string, names: ReadonlySet<string>, wildcard: boolean): Asked['implies'] {
+    const asked = askedOf(this.scope, typeUrl, names, wildcard);
+    if (asked === undefined) return undefined;
+    const before = this.#asked.get(typeUrl) ?? NOTHING;
+    this.#asked.set(typeUrl, new Set(asked.names));
+    this.#sets.ask(typeUrl, before, asked.names);
+    return asked.implies;
   }
 
   /** The live set of a type, undefined for a type that is not served. */
@@ -98,7 +141,7 @@ export class ProxySession {
     const { graph, mesh } = this.#sessions.pipeline;
     this.#listener = undefined;
     this.#scope.stop();
-    this.#sessions.leave(this, this.#sets);
+    this.#leave();
     graph.batch(() => mesh.proxies.set(this.#key, undefined));
   }
 }

@@ -76,6 +76,14 @@ export interface Session {
    */
   resources(typeUrl: string): ResourceSet | undefined;
   /**
+   * Told after each request what the stream wants of a type now, before `resources` is read for the answer: what is made for
+   * those who ask for it alone is in the set from then on.
+   *
+   * @param names live: a copy is what may be kept
+   * @returns which resources besides the named ones belong to the answer; undefined: none
+   */
+  ask?(typeUrl: string, names: ReadonlySet<string>, wildcard: boolean): ((name: string) => boolean) | undefined;
+  /**
    * Registers the one listener: called after each batch that changed a live set of this session or put another set in its
    * place, never from within `resources`. The listener reads the sets at once and does not throw.
    */

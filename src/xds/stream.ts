@@ -92,7 +92,19 @@ export class DiscoveryStream<Request extends AnyRequest> {
     const set = this.#session.resources(typeUrl);
     const canonical = (name: string): string => set?.get(name)?.name ?? name;
     this.#protocol.subscribe(state, request, known === undefined, canonical);
+    this.#ask(state);
     this.#flush();
+  }
+
+  /** What comes with the names that are asked for now is owed, when it did not before. */
+  #ask({ typeUrl, subscription }: TypeState): void {
+    const implies = this.#session.ask?.(typeUrl, subscription.names, subscription.wildcard);
+    if (implies !== undefined) {
+      for (const { name } of this.#snapshot(typeUrl).whole.changed) {
+        if (implies(name) && !subscription.covers(name)) subscription.owe(name);
+      }
+    }
+    subscription.imply(implies);
   }
 
   close(): void {

@@ -11,6 +11,7 @@ export class Subscription {
   #named = false;
   readonly #names = new Set<string>();
   readonly #owed = new Set<string>();
+  #implies: ((name: string) => boolean) | undefined;
   #owesAll = false;
   #owesAnswer = false;
 
@@ -21,6 +22,11 @@ export class Subscription {
 
   get size(): number {
     return this.#names.size;
+  }
+
+  /** What is asked for by name. */
+  get names(): ReadonlySet<string> {
+    return this.#names;
   }
 
   get active(): boolean {
@@ -52,7 +58,12 @@ export class Subscription {
   }
 
   covers(name: string): boolean {
-    return this.#wildcard || this.#names.has(name);
+    return this.#wildcard || this.#names.has(name) || this.#implies?.(name) === true;
+  }
+
+  /** Names that belong to those asked for, and are sent with them; undefined: none do. */
+  imply(implies: ((name: string) => boolean) | undefined): void {
+    this.#implies = implies;
   }
 
   oweAnswer(): void {

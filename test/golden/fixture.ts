@@ -79,6 +79,8 @@ export function translateFixture(input: string): readonly GoldenOutput[] {
     if (scope === undefined) throw new Error(`${proxy} is not connected`);
     const resources = Object.entries(own ?? show ?? {}).map(([type, names]) => {
       const typeUrl = TYPES[type as ShortType];
+      const { graph, mesh } = control.pipeline;
+      if (scope.capabilities.grpc) graph.batch(() => mesh.asked.of(typeUrl).set(scope, Object.keys(names).sort()));
       const view = control.pipeline.resources.get(typeUrl)?.get(scope);
       const shown = Object.entries(names).map(([name, path]) => {
         const bytes = view?.get(name)?.bytes;

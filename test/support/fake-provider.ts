@@ -104,10 +104,12 @@ export class FakeSession implements Session {
   readonly acks: { readonly typeUrl: string; readonly ack: Ack }[] = [];
   readonly nacks: { readonly typeUrl: string; readonly nack: Nack }[] = [];
   closed = false;
+  readonly #implies: FakeProvider['implies'];
   #scope: FakeScope;
   #listener: () => void = () => {};
 
-  constructor(node: Node, peer: Peer, scope: FakeScope) {
+  constructor(node: Node, peer: Peer, scope: FakeScope, implies: FakeProvider['implies']) {
+    this.#implies = implies;
     this.id = node.id;
     this.node = node;
     this.peer = peer;
@@ -116,6 +118,10 @@ export class FakeSession implements Session {
 
   resources(typeUrl: string): ResourceSet | undefined {
     return this.#scope.get(typeUrl);
+  }
+
+  ask(_typeUrl: string, names: ReadonlySet<string>): ReturnType<FakeProvider['implies']> {
+    return this.#implies(new Set(names));
   }
 
   onChange(listener: () => void): void {
@@ -154,6 +160,8 @@ export class FakeProvider implements ResourceProvider {
   readonly sessions: FakeSession[] = [];
   /** Throws to refuse a node. */
   admit: (node: Node, peer: Peer) => void = () => {};
+  /** Which resources belong to the answer for these names. */
+  implies: (names: ReadonlySet<string>) => ((name: string) => boolean) | undefined = () => undefined;
 
   constructor(sets: Readonly<Record<string, Readonly<Record<string, string>>>>) {
     this.scope = new Map(Object.entries(sets).map(([typeUrl, texts]) => [typeUrl, new FakeSet(texts)]));
@@ -161,7 +169,7 @@ export class FakeProvider implements ResourceProvider {
 
   connect(node: Node, peer: Peer): FakeSession {
     this.admit(node, peer);
-    const session = new FakeSession(node, peer, this.scopes.get(node.cluster) ?? this.scope);
+    const session = new FakeSession(node, peer, this.scopes.get(node.cluster) ?? this.scope, this.implies);
     this.sessions.push(session);
     return session;
   }

@@ -34,7 +34,8 @@ interface RuleSets {
   readonly shadowRulesStatPrefix: string;
 }
 
-function isDryRun({ annotations }: Config): boolean {
+/** Its verdict is only logged. */
+export function isDryRun({ annotations }: Config): boolean {
   return TRUE.has(annotations[DRY_RUN] ?? '');
 }
 

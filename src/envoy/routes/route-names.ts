@@ -94,7 +94,7 @@ function placesOf(service: Service, listener: EgressRoutes, { view, unredirected
  * The first egress listener that is for the port or, for port 0, has the name as its bind; the one for all ports ends the search.
  * @see istio/istio pilot/pkg/model/sidecar.go `GetEgressListenerForRDS`
  */
-function sourceOf(
+export function sourceOf(
   name: string,
   port: number,
   host: string | undefined,

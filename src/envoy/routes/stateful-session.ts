@@ -1,5 +1,6 @@
 import type { envoy } from '#generated/proto/types.ts';
 import type { Service } from '../../model/service.ts';
+import { packed } from '../../proto/message.ts';
 
 const STATEFUL_SESSION_FILTER = 'envoy.filters.http.stateful_session';
 
@@ -37,6 +38,19 @@ export function statefulSession({
     };
   }
   return undefined;
+}
+
+/** The filter itself with the session of one service, for a client that has one list of filters for each; undefined without. */
+export function sessionFilter(
+  session: PersistentSession | undefined,
+): envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter | undefined {
+  const config = session && statefulSession(session);
+  return (
+    config && {
+      name: STATEFUL_SESSION_FILTER,
+      typedConfig: packed('envoy.extensions.filters.http.stateful_session.v3.StatefulSession', config),
+    }
+  );
 }
 
 /** The per-filter configuration of a virtual host or a route; undefined without a session. */

@@ -1,0 +1,31 @@
+import { type Hostname, hostsOverlap, isWildcardHost } from '../../base/host.ts';
+import { hostAndPortOf } from './listener-names.ts';
+
+/** What a route configuration's name, or a cluster's, says: `outbound|7070|v1|greeter.default.svc.cluster.local`. */
+export interface OutboundName {
+  readonly port: number;
+  /** Empty: the whole service. */
+  readonly subset: string;
+  readonly hostname: Hostname;
+}
+
+/** @returns undefined for a name of another form */
+export function outboundName(name: string): OutboundName | undefined {
+  const [direction, port = '', subset = '', hostname = '', ...rest] = name.split('|');
+  if (direction !== 'outbound' || hostname === '' || rest.length > 0 || !/^[1-9]\d*$/.test(port)) return undefined;
+  return { port: Number(port), subset, hostname };
+}
+
+/**
+ * Whether a virtual host is called by the host: gRPC asks for the routes of one host at a time.
+ * @see istio/istio pilot/pkg/networking/grpcgen/rds.go `filterVirtualHostsForHostname`
+ */
+export function servesHost(domains: readonly string[], { hostname, port }: Omit<OutboundName, 'subset'>): boolean {
+  const wanted = hostname.toLowerCase();
+  return domains.some((written) => {
+    const domain = hostAndPortOf(written.toLowerCase());
+    if (domain.port !== undefined && domain.port !== String(port)) return false;
+    if (isWildcardHost(domain.host)) return hostsOverlap(domain.host, wanted);
+    return domain.host.replace(/^\[(.*)\]$/, '$1') === wanted;
+  });
+}
