@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { kindName } from '../../src/config/config.ts';
 import { KINDS } from '../../src/config/kinds/kinds.ts';
 import { MESH_FILE, MESH_NETWORKS } from '../../src/config/kinds/mesh-config.ts';
 import { anyKindSchema, fileSchema, type JsonSchema, kindSchema } from './json-schema.ts';
@@ -20,6 +21,6 @@ function writeSchema(name: string, schema: JsonSchema): void {
 }
 
 write('generated/config/specs.ts', typeDeclarations(await schemaTypes()));
-for (const kind of KINDS) writeSchema(kind.kind, kindSchema(kind));
+for (const kind of KINDS) writeSchema(kindName(kind), kindSchema(kind));
 writeSchema('all', anyKindSchema(KINDS));
 for (const { kind, schema } of [MESH_FILE, MESH_NETWORKS]) writeSchema(kind, fileSchema(kind, schema));

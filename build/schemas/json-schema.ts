@@ -1,3 +1,4 @@
+import { kindName } from '../../src/config/config.ts';
 import type { KindDefinition } from '../../src/config/kind.ts';
 import type { Field, Message, Scalar, Type } from '../../src/config/schema/schema.ts';
 
@@ -97,7 +98,7 @@ function messageSchema({ doc, fields, oneofs, style }: Message): JsonSchema {
     properties: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)])),
     ...(required.length > 0 && { required }),
     ...(pairs.length > 0 && { allOf: pairs }),
-    ...(style === 'proto' && { additionalProperties: false }),
+    ...(style !== 'kubernetes' && { additionalProperties: false }),
   };
 }
 
@@ -166,15 +167,16 @@ export function anyKindSchema(kinds: readonly KindDefinition[]): JsonSchema {
   const definitions: Record<string, JsonSchema> = {};
   const branches = kinds.map((kind) => {
     kindDefinitions(kind, definitions);
-    definitions[`document:${kind.kind}`] = objectSchema(kind);
     const { kind: name } = kind;
+    const document = `document:${kindName(kind)}`;
+    definitions[document] = objectSchema(kind);
     return {
       if: {
         properties: { kind: { const: name }, apiVersion: { enum: apiVersions(kind) } },
         required: ['kind', 'apiVersion'],
       },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      then: { $ref: `#/definitions/document:${name}` },
+      then: { $ref: `#/definitions/${document}` },
     };
   });
   return { $schema: DRAFT, title: 'A document of a mesh', type: 'object', allOf: branches, definitions };

@@ -29,6 +29,17 @@ export function isSubsetOfHost(inner: Hostname, outer: Hostname): boolean {
   return inner.length >= outer.length && inner.slice(1).endsWith(suffix);
 }
 
+/** Hosts that both lists denote: of two that overlap the narrower one, each once, in order of `a`. */
+export function commonHosts(a: readonly Hostname[], b: readonly Hostname[]): readonly Hostname[] {
+  const common = a.flatMap((host) =>
+    b.flatMap((other) => {
+      if (isSubsetOfHost(host, other)) return [host];
+      return isSubsetOfHost(other, host) ? [other] : [];
+    }),
+  );
+  return [...new Set(common)];
+}
+
 /** Orders names from the most to the least specific: exact before wildcard, longer before shorter, then by letters. */
 export function compareHosts(a: Hostname, b: Hostname): number {
   const wildA = isWildcardHost(a);

@@ -57,4 +57,8 @@ export const CODE_ADVICE: Readonly<Record<Code, string>> = {
   VM0210: 'Give the name to one VirtualService, or choose another name.',
   VM0211: 'Export each where it is meant (`exportTo`), or keep one.',
   VM0212: 'Remove it, or name it where it was meant to be used.',
+  VM0301: 'Name an object that is there, and write a ReferenceGrant in its namespace where that is another one.',
+  VM0302: 'Name a listener that takes the route: by its name, port, hostname, kinds and namespaces.',
+  VM0303: 'Give each listener of a port its own hostname, and each target one policy.',
+  VM0304: 'Remove it, or use the object that the finding names.',
 };

@@ -1,7 +1,7 @@
 /**
  * Every code that a finding can have, with what it means. `IST…` are Istio's own (istio/istio
  * pkg/config/analysis/msg/messages.yaml), used where one says the same; `VM…` are ours: 00 fields and kinds, 01 files and
- * documents, 02 what is served.
+ * documents, 02 what is served, 03 what Kubernetes' Ingresses and Gateway API are made into.
  */
 export const CODES = {
   IST0002: 'A field is deprecated; the finding says what replaces it.',
@@ -56,6 +56,11 @@ export const CODES = {
   VM0210: 'Another VirtualService has the connections for a name of a TLS route.',
   VM0211: 'Several namespaces define a host for the same clients.',
   VM0212: 'Nothing uses the object.',
+  VM0301: 'An Ingress or object of the Gateway API refers to something that is not there, or that it may not use.',
+  VM0302: 'A route of the Gateway API is not attached to a parent that it names.',
+  VM0303:
+    'A listener or policy of the Gateway API is not in force, as it is at odds with another or with its protocol.',
+  VM0304: 'A part of an Ingress or object of the Gateway API has no effect here.',
 } as const;
 
 export type Code = keyof typeof CODES;

@@ -9,6 +9,11 @@ export function configKey(group: string, kind: string, namespace: string, name: 
   return `${group}/${kind}/${namespace}/${name}`;
 }
 
+/** How a kind is called where groups are left out: the Gateway API's Gateway is a `KubernetesGateway`, as in Istio's code. */
+export function kindName({ group, kind }: { readonly group: string; readonly kind: string }): string {
+  return group === 'gateway.networking.k8s.io' && kind === 'Gateway' ? 'KubernetesGateway' : kind;
+}
+
 /** A YAML document as it stands in a file. */
 export interface RawDocument {
   readonly file: string;

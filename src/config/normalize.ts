@@ -82,6 +82,7 @@ function readMessage(schema: Message, raw: unknown, reading: Reading): unknown {
     if (result !== UNREADABLE) read[name] = result;
   }
   checkGroups(schema, set, read, reading);
+  if (schema.style === 'crd') fillIn(schema, set, read, reading);
   for (const [name, field] of Object.entries(schema.fields)) {
     if (field.required !== true || set.has(name)) continue;
     reading.path.push(name);
@@ -91,10 +92,24 @@ function readMessage(schema: Message, raw: unknown, reading: Reading): unknown {
   return Object.freeze(read);
 }
 
+/** Defaults of what is absent, as Kubernetes' API server fills them in. */
+function fillIn(
+  { fields }: Message,
+  set: ReadonlyMap<string, string>,
+  read: Record<string, unknown>,
+  reading: Reading,
+): void {
+  for (const [name, { type, default: fallback, filled }] of Object.entries(fields)) {
+    if (set.has(name)) continue;
+    if (fallback !== undefined) read[name] = fallback;
+    else if (filled && type.kind === 'message') read[name] = readMessage(type, {}, reading);
+  }
+}
+
 /** The field that a key of a document names; undefined when there is none, and when its other spelling stands there too. */
 function fieldName(schema: Message, written: string, raw: object): string | undefined {
   if (Object.hasOwn(schema.fields, written)) return written;
-  if (schema.style === 'kubernetes' || !written.includes('_')) return undefined;
+  if (schema.style !== 'proto' || !written.includes('_')) return undefined;
   const name = camelCase(written);
   return Object.hasOwn(schema.fields, name) && !Object.hasOwn(raw, name) ? name : undefined;
 }
@@ -102,7 +117,7 @@ function fieldName(schema: Message, written: string, raw: object): string | unde
 function unknownField(schema: Message, written: string, reading: Reading): void {
   if (schema.style === 'kubernetes') return;
   const place = placeOf([...reading.path, written]);
-  const twice = camelCase(written);
+  const twice = schema.style === 'proto' ? camelCase(written) : '';
   const near = nearestName(written, Object.keys(schema.fields));
   const advice = Object.hasOwn(schema.fields, twice)
     ? `stands here as "${twice}", too, which wins: remove one of them`

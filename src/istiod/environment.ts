@@ -57,6 +57,7 @@ export function meshOptions(env: Environment, rootNamespace: string): MeshOption
     persistentSessionHeaderLabel:
       env['PILOT_PERSISTENT_SESSION_HEADER_LABEL'] || DEFAULT_MESH_OPTIONS.persistentSessionHeaderLabel,
     addressAllocation: addressAllocation(env['PILOT_ENABLE_IP_AUTOALLOCATE']),
+    ingressNamespace: env['K8S_INGRESS_NS'] || DEFAULT_MESH_OPTIONS.ingressNamespace,
     listeners: listenerSwitches(env),
     variable: (name) => env[name] ?? '',
   };

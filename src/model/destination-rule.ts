@@ -1,8 +1,9 @@
-import type { DestinationRule } from '#generated/config/specs.ts';
+import type { DestinationRule, TrafficPolicy } from '#generated/config/specs.ts';
 import { deepEqual } from '../base/equal.ts';
 import { isWildcardHost, mostSpecificMatch } from '../base/host.ts';
 import { compareStrings } from '../base/order.ts';
 import type { Config, ConfigKey } from '../config/config.ts';
+import { MARKS } from '../config/marks.ts';
 
 /** A DestinationRule, merged from all rules of a namespace for the same host, selector and visibility. */
 export interface ConsolidatedDestinationRule {
@@ -71,18 +72,40 @@ function mergeInto(list: ConsolidatedDestinationRule[], rule: Config<Destination
   if (apart) list.push({ rule, from: [rule.key], exportTo });
 }
 
-/** Subsets of both, the first of a name; the first traffic policy. */
-function merge(into: ConsolidatedDestinationRule, { key, spec }: Config<DestinationRule>): ConsolidatedDestinationRule {
+/** Subsets of both, the first of a name; the first traffic policy, which one of the Gateway API only completes. */
+function merge(into: ConsolidatedDestinationRule, rule: Config<DestinationRule>): ConsolidatedDestinationRule {
+  const { key, spec } = rule;
   const own = into.rule.spec;
   const names = new Set((own.subsets ?? []).map((s) => s.name));
   const subsets = [...(own.subsets ?? []), ...(spec.subsets ?? []).filter((s) => !names.has(s.name))];
-  const trafficPolicy = own.trafficPolicy ?? spec.trafficPolicy;
+  const trafficPolicy = mergedPolicy(into.rule, rule);
   const merged: DestinationRule = {
     ...own,
     ...(subsets.length > 0 ? { subsets } : {}),
     ...(trafficPolicy ? { trafficPolicy } : {}),
   };
   return { ...into, rule: { ...into.rule, spec: merged }, from: [...into.from, key] };
+}
+
+/** Made of a policy of the Gateway API; nobody writes such a rule. */
+function isMade({ annotations }: Config): boolean {
+  return MARKS.parents in annotations;
+}
+
+function mergedPolicy(first: Config<DestinationRule>, second: Config<DestinationRule>): TrafficPolicy | undefined {
+  const [a, b] = [first.spec.trafficPolicy, second.spec.trafficPolicy];
+  if (isMade(first) === isMade(second)) return a ?? b;
+  return isMade(first) ? completed(b, a) : completed(a, b);
+}
+
+/** What a user says of a field or of a port counts; a policy of the Gateway API says the rest. */
+function completed(user: TrafficPolicy | undefined, made: TrafficPolicy | undefined): TrafficPolicy | undefined {
+  if (user === undefined || made === undefined) return user ?? made;
+  const ofUser = new Map((user.portLevelSettings ?? []).map((settings) => [settings.port?.number, settings]));
+  const ofMade = new Map((made.portLevelSettings ?? []).map((settings) => [settings.port?.number, settings]));
+  const ports = [...new Set([...ofUser.keys(), ...ofMade.keys()])].sort((a = 0, b = 0) => a - b);
+  const portLevelSettings = ports.map((port) => ({ ...ofMade.get(port), ...ofUser.get(port) }));
+  return { ...made, ...user, ...(portLevelSettings.length > 0 && { portLevelSettings }) };
 }
 
 export function rulesForHost(

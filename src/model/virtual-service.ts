@@ -2,6 +2,7 @@ import type { Destination, HTTPRoute, VirtualService } from '#generated/config/s
 import { contentVersion } from '../base/hash.ts';
 import type { Hostname } from '../base/host.ts';
 import type { Config } from '../config/config.ts';
+import { MARKS } from '../config/marks.ts';
 
 /** The gateway name that stands for every sidecar of the mesh. */
 export const MESH_GATEWAY = 'mesh';
@@ -12,10 +13,8 @@ export const MESH_GATEWAY = 'mesh';
  */
 export type RouteSemantics = 'istio' | 'ingress' | 'gateway';
 
-const SEMANTICS_ANNOTATION = 'internal.istio.io/route-semantics';
-
 export function routeSemantics({ annotations }: Pick<Config, 'annotations'>): RouteSemantics {
-  const text = annotations[SEMANTICS_ANNOTATION];
+  const text = annotations[MARKS.routeSemantics];
   return text === 'ingress' || text === 'gateway' ? text : 'istio';
 }
 

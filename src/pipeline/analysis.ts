@@ -5,6 +5,7 @@ import type { Collection, Graph } from '../derive/graph.ts';
 import { ANALYZERS } from '../model/analysis/analyzers.ts';
 import type { MeshFacts } from '../model/analysis/facts.ts';
 import { deriveAddressFacts } from './address-facts.ts';
+import { deriveConversionFindings } from './conversions/findings.ts';
 import { deriveGatewayFacts } from './gateway-facts.ts';
 import type { Mesh } from './mesh.ts';
 import { deriveMeshWideFacts } from './mesh-wide-facts.ts';
@@ -36,6 +37,7 @@ export function deriveAnalysis(graph: Graph, mesh: Mesh): Analysis {
     ...deriveProtocolFacts(graph, mesh),
     ...deriveMeshWideFacts(mesh),
     ...deriveServerFacts(graph, mesh, workloads),
+    ...deriveConversionFindings(graph, mesh),
   };
   const findings = graph.collection<string, ConfigKey, readonly Finding[]>('findings', {
     items: (kind) => mesh.byKind.get(kind),

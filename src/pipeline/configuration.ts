@@ -1,30 +1,49 @@
 import type { LabelSelector, MeshConfig, MeshNetworks } from '#generated/config/specs.ts';
 import { deepEqual } from '../base/equal.ts';
 import type { Labels } from '../base/labels.ts';
-import { type Config, type ConfigKey, configKey } from '../config/config.ts';
+import { type Config, type ConfigKey, configKey, kindName } from '../config/config.ts';
+import { matchesSelector } from '../config/label-selector.ts';
 import { effectiveMesh } from '../config/mesh.ts';
 import { MESH_KEY, NETWORKS_KEY } from '../config/mesh-files.ts';
 import type { Derived, Graph, Index, Input } from '../derive/graph.ts';
-import { matchesSelector } from '../model/label-selector.ts';
 import type { MeshOptions } from './options.ts';
 
-/** Configuration objects as derivations read them: those in namespaces that the mesh looks at. */
-export interface Configuration {
+/**
+ * Configuration objects as derivations read them: those in namespaces that the mesh looks at. Kinds are called as `kindName`
+ * does.
+ */
+export interface Configuration extends Objects {
   readonly configs: Input<ConfigKey, Config>;
+  /** Objects that stand in files. */
   readonly byKind: Index<string, ConfigKey>;
   /** Keyed by `Kind/namespace`. */
   readonly byKindNamespace: Index<string, ConfigKey>;
   facet<K extends keyof MeshConfig>(name: K): MeshConfig[K];
   readonly networks: Derived<'', MeshNetworks>;
-  /** The object, unless its namespace is not discovered. */
-  config<Spec>(key: ConfigKey): Config<Spec> | undefined;
-  /** All objects of a kind, by key. */
-  ofKind<Spec>(kind: string): readonly Config<Spec>[];
-  ofKindIn<Spec>(kind: string, namespace: string): readonly Config<Spec>[];
   readonly namespaceLabels: Derived<string, Labels>;
   readonly namespaceAnnotations: Derived<string, Labels>;
   rootNamespace(): string;
   trustDomain(): string;
+}
+
+/** Objects in force: those of files, and those that are made of others. */
+export interface Objects {
+  /** Keys of a kind, of one namespace or of all. */
+  keysOf(kind: string, namespace?: string): readonly ConfigKey[];
+  /** The object, unless its namespace is not discovered. */
+  config<Spec>(key: ConfigKey): Config<Spec> | undefined;
+  ofKind<Spec>(kind: string): readonly Config<Spec>[];
+  ofKindIn<Spec>(kind: string, namespace: string): readonly Config<Spec>[];
+}
+
+export function objects({ keysOf, config }: Pick<Objects, 'keysOf' | 'config'>): Objects {
+  const present = <Spec>(keys: readonly ConfigKey[]) => keys.flatMap((key) => config<Spec>(key) ?? []);
+  return {
+    keysOf,
+    config,
+    ofKind: (kind) => present(keysOf(kind)),
+    ofKindIn: (kind, namespace) => present(keysOf(kind, namespace)),
+  };
 }
 
 const EMPTY: Labels = {};
@@ -34,8 +53,8 @@ export function deriveConfiguration(
   configs: Input<ConfigKey, Config>,
   { rootNamespace }: MeshOptions,
 ): Configuration {
-  const byKind = configs.index<string>('kind', (c) => [c.kind]);
-  const byKindNamespace = configs.index<string>('kindNamespace', (c) => [`${c.kind}/${c.namespace}`]);
+  const byKind = configs.index<string>('kind', (c) => [kindName(c)]);
+  const byKindNamespace = configs.index<string>('kindNamespace', (c) => [`${kindName(c)}/${c.namespace}`]);
   const effective = graph.derived<'', MeshConfig>('mesh', () =>
     effectiveMesh(configs.get(MESH_KEY) as Config<MeshConfig> | undefined, rootNamespace),
   );
@@ -67,16 +86,15 @@ export function deriveConfiguration(
     const found = configs.get(key) as Config<Spec> | undefined;
     return found !== undefined && discovered.get(found.namespace) ? found : undefined;
   };
-  const present = <Spec>(keys: readonly ConfigKey[]) => keys.flatMap((key) => config<Spec>(key) ?? []);
+  const keysOf = (kind: string, namespace?: string) =>
+    namespace === undefined ? byKind.get(kind) : byKindNamespace.get(`${kind}/${namespace}`);
   return {
+    ...objects({ keysOf, config }),
     configs,
     byKind,
     byKindNamespace,
     facet,
     networks,
-    config,
-    ofKind: (kind) => present(byKind.get(kind)),
-    ofKindIn: (kind, namespace) => present(byKindNamespace.get(`${kind}/${namespace}`)),
     namespaceLabels,
     namespaceAnnotations,
     rootNamespace: () => facet('rootNamespace') ?? rootNamespace,

@@ -5,6 +5,7 @@ import type { Config, ConfigKey } from '../config/config.ts';
 import type { Graph, Input } from '../derive/graph.ts';
 import { AskedNames } from './asked-names.ts';
 import { deriveConfiguration } from './configuration.ts';
+import { deriveConversions } from './conversions/conversions.ts';
 import { deriveDestinationRules } from './destination-rules.ts';
 import { deriveEnvoyFilters } from './envoy-filters.ts';
 import { deriveBoundVirtualServices } from './gateways/bound-virtual-services.ts';
@@ -20,10 +21,11 @@ import { deriveWorkloads } from './workloads.ts';
 
 /** Declares the derivations that all resource types build on. */
 export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, options: MeshOptions): Mesh {
-  const configuration = deriveConfiguration(graph, configs, options);
-  const workloads = deriveWorkloads(graph, configuration, options);
-  const vips = deriveVips(graph, configuration, options.addressAllocation);
-  const services = deriveServices(graph, configuration, workloads, vips, options);
+  const written = deriveConfiguration(graph, configs, options);
+  const workloads = deriveWorkloads(graph, written, options);
+  const vips = deriveVips(graph, written, options.addressAllocation);
+  const services = deriveServices(graph, written, workloads, vips, options);
+  const { configuration, conversions } = deriveConversions(graph, written, services, options);
   const virtualServices = deriveVirtualServices(graph, configuration, options);
   const destinationRules = deriveDestinationRules(graph, configuration, options);
   const envoyFilters = deriveEnvoyFilters(graph, configuration);
@@ -48,6 +50,7 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
     asked: new AskedNames(graph),
     vips,
     envoyFilters,
+    conversions,
     gateways,
     mergedGateway: deriveMergedGateways(graph, { ...configuration, ...scopes, gateways }),
     options,

@@ -66,7 +66,7 @@ export function deriveDestinationRules(
   /** Key `pool/namespace`. */
   const indexes = graph.derived<string, DestinationRuleIndex | undefined>('destinationRuleIndex', (id) => {
     const at = id.indexOf('/');
-    const keys = configuration.byKindNamespace.get(`DestinationRule/${id.slice(at + 1)}`);
+    const keys = configuration.keysOf('DestinationRule', id.slice(at + 1));
     if (keys.length === 0) return undefined;
     const rules = keys
       .flatMap((key) => resolved.get(key) ?? [])

@@ -1,6 +1,7 @@
 import type { Hostname } from '../base/host.ts';
 import type { VirtualServiceHead } from '../model/scope.ts';
 import type { Service } from '../model/service.ts';
+import { MESH_GATEWAY } from '../model/virtual-service.ts';
 
 /** Namespaces that do not see exactly what a namespace without anything of its own sees. */
 export interface DistinctNamespaces {
@@ -15,7 +16,8 @@ export function isDistinct({ all, names }: DistinctNamespaces, namespace: string
 
 /**
  * Distinct are namespaces that something is exported to, that keep something for themselves, or that have a host which another
- * namespace has, too, since their own then wins. A VirtualService that looks at the caller's namespace makes all distinct.
+ * namespace has, too, since their own then wins; and those with routes of the Gateway API for clients, which come first for
+ * clients of their own. A VirtualService that looks at the caller's namespace makes all distinct.
  */
 export function distinctNamespaces(
   services: ReadonlyMap<string, readonly Service[]>,
@@ -34,9 +36,10 @@ export function distinctNamespaces(
   }
   let all = false;
   for (const [id, heads] of virtualServices) {
-    const target = id.slice(0, id.indexOf('|'));
-    for (const { namespace, hasSourceNamespace } of heads) {
+    const [target = '', gateway] = id.split('|');
+    for (const { namespace, hasSourceNamespace, gatewaySemantics } of heads) {
       all ||= hasSourceNamespace;
+      if (gatewaySemantics && gateway === MESH_GATEWAY) names.set(namespace, true);
       if (target !== '*') names.set(target, true).set(namespace, true);
     }
   }

@@ -11,6 +11,7 @@ import type { Service, ServiceTarget } from '../model/service.ts';
 
 import type { AskedNames } from './asked-names.ts';
 import type { Configuration } from './configuration.ts';
+import type { Conversions } from './conversions/conversions.ts';
 import type { EnvoyFilters } from './envoy-filters.ts';
 import type { BoundVirtualServices } from './gateways/bound-virtual-services.ts';
 import type { GatewayHead } from './gateways/gateway-heads.ts';
@@ -80,4 +81,6 @@ export interface Mesh extends Configuration {
   readonly envoyFilters: EnvoyFilters;
   /** Addresses that are allocated automatically. */
   readonly vips: Vips;
+  /** What Ingresses and objects of the Gateway API are made into. */
+  readonly conversions: Conversions;
 }

@@ -17,6 +17,8 @@ export interface MeshOptions {
   readonly persistentSessionHeaderLabel: string;
   /** `PILOT_ENABLE_IP_AUTOALLOCATE`. */
   readonly addressAllocation: AddressAllocation;
+  /** `K8S_INGRESS_NS`: the namespace of the gateway that serves Ingresses. */
+  readonly ingressNamespace: string;
   readonly listeners: ListenerSwitches;
   /** A variable of the environment that mesh.yaml names as the value of a header; empty where it is not set. */
   readonly variable: (name: string) => string;
@@ -30,6 +32,7 @@ export const DEFAULT_MESH_OPTIONS: MeshOptions = {
   persistentSessionLabel: 'istio.io/persistent-session',
   persistentSessionHeaderLabel: 'istio.io/persistent-session-header',
   addressAllocation: 'status-first',
+  ingressNamespace: 'istio-system',
   listeners: DEFAULT_LISTENER_SWITCHES,
   variable: () => '',
 };

@@ -156,7 +156,12 @@ export function deriveVirtualServiceFacts(graph: Graph, mesh: Mesh): VirtualServ
     serverNameTakenBefore: (key, gateway, serverName) =>
       before(key, byServerName.get(`${gateway}|${serverName}`)).map(({ name }) => name),
     hasGateway: (name) => gateways.get(`${NETWORKING} ${name}`) || gateways.get(`gateway.networking.k8s.io ${name}`),
-    gatewaysOf: (namespace) => mesh.ofKindIn('Gateway', namespace).map(objectName).sort(compareStrings),
+    gatewaysOf: (namespace) =>
+      ['Gateway', 'KubernetesGateway']
+        .flatMap((kind) => mesh.byKindNamespace.get(`${kind}/${namespace}`))
+        .flatMap((key) => mesh.config(key) ?? [])
+        .map(objectName)
+        .sort(compareStrings),
     rivals: (key, host) => rivals.get(`${key} ${host}`),
     rulesTriedBefore: (key, gateway, host) =>
       before(key, byGatewayHost.get(`${gateway}|${host}`)).map((claim) => ({

@@ -68,7 +68,7 @@ export function deriveVirtualServices(
     'virtualServiceExports',
     () => {
       const fallback = configuration.facet('defaultVirtualServiceExportTo') ?? ['*'];
-      const heads = configuration.byKind.get('VirtualService').flatMap((key) => head.get(key) ?? []);
+      const heads = configuration.keysOf('VirtualService').flatMap((key) => head.get(key) ?? []);
       const out = new Map<string, ExportedHead[]>();
       for (const vs of heads.sort(compareHeads)) {
         const seen = visibilityOf(vs.exportTo, fallback, vs.namespace);
@@ -79,7 +79,10 @@ export function deriveVirtualServices(
       return out;
     },
   );
-  /** Those private to the namespace, then those exported to it, then public ones. */
+  /**
+   * Those private to the namespace, then those exported to it, then public ones; of these, or for sidecars of each, routes of the
+   * namespace's own come first, so that clients may have rules of their own.
+   */
   const virtualServicesForGateway = graph.derived<string, readonly VirtualServiceHead[]>(
     'virtualServicesForGateway',
     (id) => {
@@ -88,16 +91,22 @@ export function deriveVirtualServices(
       const exports = virtualServiceExports.get(ONE);
       const own = exports.get(id) ?? NONE;
       const shared = exports.get(`*${id.slice(at)}`) ?? NONE;
-      if (own.length === 0) return shared;
-      return [
-        ...own.filter((vs) => vs.namespace === namespace),
-        ...own.filter((vs) => vs.namespace !== namespace),
-        ...shared,
-      ];
+      const ownFirst = (heads: readonly VirtualServiceHead[]) => routesFirst(heads, namespace);
+      if (own.length === 0) return ownFirst(shared);
+      const forSidecars = id.slice(at + 1) === MESH_GATEWAY;
+      const exported = own.filter((vs) => vs.namespace !== namespace);
+      const hidden = own.filter((vs) => vs.namespace === namespace);
+      return [...(forSidecars ? ownFirst(hidden) : hidden), ...exported, ...ownFirst(shared)];
     },
     { equals: sameItems },
   );
   return { virtualService, virtualServiceExports, virtualServicesForGateway };
+}
+
+/** Routes of the Gateway API of one namespace first. The same list where there are none. */
+function routesFirst(heads: readonly VirtualServiceHead[], namespace: string): readonly VirtualServiceHead[] {
+  const isOwn = (vs: VirtualServiceHead) => vs.gatewaySemantics && vs.namespace === namespace;
+  return heads.some(isOwn) ? [...heads.filter(isOwn), ...heads.filter((vs) => !isOwn(vs))] : heads;
 }
 
 /** Oldest first, then by name and namespace. */

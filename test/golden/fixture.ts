@@ -18,6 +18,8 @@ interface GoldenProxy {
   readonly show?: Shown;
   /** Whether it has Istio's filters (`istio`, the default) or is an upstream Envoy with secrets (`envoy`) or without (`bare`). */
   readonly dataplane?: 'istio' | 'envoy' | 'bare';
+  /** A `sidecar` unless said otherwise. */
+  readonly type?: 'sidecar' | 'router';
   readonly namespace?: string;
   readonly ip?: string;
   readonly labels?: JsonObject;
@@ -39,9 +41,17 @@ export interface GoldenOutput {
 }
 
 function connect({ graph, pipeline }: FileMesh, name: string, proxy: GoldenProxy): void {
-  const { dataplane = 'istio', namespace = 'shop', ip = '10.9.9.9', labels = {}, metadata = {}, locality } = proxy;
+  const {
+    dataplane = 'istio',
+    type = 'sidecar',
+    namespace = 'shop',
+    ip = '10.9.9.9',
+    labels = {},
+    metadata = {},
+    locality,
+  } = proxy;
   const connected = proxyOfNode({
-    id: `sidecar~${ip}~${name}.${namespace}~${namespace}.svc.cluster.local`,
+    id: `${type}~${ip}~${name}.${namespace}~${namespace}.svc.cluster.local`,
     metadata: {
       NAMESPACE: namespace,
       INSTANCE_IPS: ip,

@@ -3,6 +3,8 @@ import { AUTHORIZATION_POLICY } from './authorization-policy.ts';
 import { DESTINATION_RULE } from './destination-rule.ts';
 import { ENVOY_FILTER } from './envoy-filter.ts';
 import { GATEWAY } from './gateway.ts';
+import { GATEWAY_API_KINDS } from './gateway-api.ts';
+import { INGRESS_KINDS } from './ingress.ts';
 import { KUBERNETES_KINDS } from './kubernetes.ts';
 import { PEER_AUTHENTICATION } from './peer-authentication.ts';
 import { PROXY_CONFIG } from './proxy-config.ts';
@@ -34,6 +36,8 @@ export const KINDS: readonly KindDefinition[] = [
   WASM_PLUGIN,
   TRAFFIC_EXTENSION,
   ...KUBERNETES_KINDS,
+  ...INGRESS_KINDS,
+  ...GATEWAY_API_KINDS,
 ];
 
 /** Groups whose objects are known, but of which nothing is made yet. */
@@ -52,5 +56,5 @@ export function kindOf(group: string, kind: string): KindDefinition | undefined 
 
 /** Whether objects of this kind are expected in a mesh's configuration, though they are not read yet. */
 export function isUntranslated(group: string, kind: string): boolean {
-  return UNTRANSLATED_GROUPS.has(group) || (group === 'networking.k8s.io' && kind.startsWith('Ingress'));
+  return UNTRANSLATED_GROUPS.has(group) && kindOf(group, kind) === undefined;
 }

@@ -54,8 +54,11 @@ export interface Message {
   readonly fields: Readonly<Record<string, Field>>;
   /** Groups of fields of which at most one may be set. */
   readonly oneofs: Readonly<Record<string, readonly string[]>>;
-  /** `proto`: snake_case names are read too, an unknown field is a finding. `kubernetes`: only what is read is described. */
-  readonly style: 'proto' | 'kubernetes';
+  /**
+   * `proto`: snake_case names are read too, an unknown field is a finding. `crd`: an unknown field is a finding, defaults are
+   * filled in. `kubernetes`: only what is read is described.
+   */
+  readonly style: 'proto' | 'crd' | 'kubernetes';
 }
 
 export type Type = Scalar | Enum | Message;
@@ -76,6 +79,8 @@ export interface FieldOptions {
   readonly maxItems?: number;
   /** What a reader gets when the field is absent: said to the user, and filled in for Kubernetes' kinds. */
   readonly default?: string | number | boolean;
+  /** Of a message of style `crd`: absent, it is read as an empty one, so that its own defaults are filled in. */
+  readonly filled?: boolean;
 }
 
 export interface Field extends FieldOptions {
@@ -142,4 +147,9 @@ export function message(name: string, doc: string, fields: Readonly<Record<strin
 /** An object of Kubernetes' API, described as far as it is read. */
 export function kubeObject(name: string, doc: string, fields: Readonly<Record<string, Field>>): Message {
   return { kind: 'message', name, doc, fields, oneofs: {}, style: 'kubernetes' };
+}
+
+/** An object of a CRD that Kubernetes' API server reads: it drops unknown fields, and fills in defaults. */
+export function crdObject(name: string, doc: string, fields: Readonly<Record<string, Field>>): Message {
+  return { kind: 'message', name, doc, fields, oneofs: {}, style: 'crd' };
 }

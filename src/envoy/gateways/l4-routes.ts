@@ -1,7 +1,8 @@
 import type { L4MatchAttributes, RouteDestination, VirtualService } from '#generated/config/specs.ts';
 import { type Hostname, hostsOverlap } from '../../base/host.ts';
 import type { Config } from '../../config/config.ts';
-import { hostsForNamespace, type MergedServer } from '../../model/merged-gateway-server.ts';
+import { MARKS } from '../../config/marks.ts';
+import { hostsForNamespace, type MergedServer, passesTls } from '../../model/merged-gateway-server.ts';
 
 /** A route of a VirtualService by which a gateway passes connections on. */
 export interface ConnectionRoute {
@@ -16,7 +17,7 @@ export interface NamedRoute extends ConnectionRoute {
 }
 
 type Bound = Config<VirtualService>;
-type Server = Pick<MergedServer, 'gateway' | 'port' | 'hosts'>;
+type Server = Pick<MergedServer, 'gateway' | 'port' | 'hosts' | 'tls'>;
 
 function sharesHost(server: Server, { spec, namespace }: Bound): boolean {
   const hosts = hostsForNamespace(server, namespace);
@@ -28,8 +29,13 @@ function admits({ port, gateways = [] }: Pick<L4MatchAttributes, 'port' | 'gatew
   return (!port || port === server.port) && (gateways.length === 0 || gateways.includes(server.gateway));
 }
 
+/** A TLSRoute of the Gateway API has `tls` routes also where TLS ends at the gateway. */
+function isTlsRoute({ annotations }: Bound): boolean {
+  return annotations[MARKS.parents]?.startsWith('TLSRoute/') === true;
+}
+
 /**
- * The route of all connections to a server: the first `tcp` route that is for it.
+ * The route of all connections to a server: the first `tcp` route that is for it, or `tls` route where TLS has ended.
  *
  * @param virtualServices those bound to the server's gateway, in order of precedence
  * @see istio/istio pilot/pkg/networking/core/gateway.go `buildGatewayNetworkFiltersFromTCPRoutes`
@@ -40,6 +46,10 @@ export function tcpRoute(server: Server, virtualServices: readonly Bound[]): Con
     for (const { match = [], route = [] } of virtualService.spec.tcp ?? []) {
       if (route.length === 0) continue;
       if (match.length === 0 || match.some((one) => admits(one, server))) return { virtualService, route };
+    }
+    if (!isTlsRoute(virtualService) || passesTls(server)) continue;
+    for (const { match, route = [] } of virtualService.spec.tls ?? []) {
+      if (route.length > 0 && match.some((one) => admits(one, server))) return { virtualService, route };
     }
   }
   return undefined;

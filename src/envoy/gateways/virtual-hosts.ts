@@ -1,4 +1,4 @@
-import { compareHosts, type Hostname, isSubsetOfHost } from '../../base/host.ts';
+import { commonHosts, compareHosts, type Hostname } from '../../base/host.ts';
 import { compareStrings } from '../../base/order.ts';
 import type { ConfigKey } from '../../config/config.ts';
 import type { MergeStyle } from '../../model/merged-gateway.ts';
@@ -95,17 +95,6 @@ function addRedirects(server: MergedServer, hosts: Map<Hostname, Host>, style: M
     if (host !== undefined) host.requiresTls = true;
     else hosts.set(hostname, { name: hostAndPort(hostname, server.port), routes: [], requiresTls: true });
   }
-}
-
-/** Hosts that both have, of a wildcard and a host that it covers the latter. */
-function commonHosts(a: readonly Hostname[], b: readonly Hostname[]): readonly Hostname[] {
-  const common = a.flatMap((host) =>
-    b.flatMap((other) => {
-      if (isSubsetOfHost(host, other)) return [host];
-      return isSubsetOfHost(other, host) ? [other] : [];
-    }),
-  );
-  return [...new Set(common)];
 }
 
 /** Hosts with the same routes share a virtual host, which is named after the most specific of them. */

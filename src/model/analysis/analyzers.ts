@@ -1,5 +1,6 @@
 import type { Analyzer } from './analyzer.ts';
 import { CLIENT_TLS } from './client-tls-conflicts.ts';
+import { CONVERSIONS } from './conversions.ts';
 import { DESTINATION_RULE_HOST, OVERLAPPING_RULES } from './destination-rules.ts';
 import { DESTINATIONS } from './destinations.ts';
 import { ENVOY_PATCHES } from './envoy-filters.ts';
@@ -24,6 +25,7 @@ import { DELEGATE_REFERENCES, GATEWAY_REFERENCES } from './virtual-service-refer
 
 /** All that is said of objects in view of others, the one list. */
 export const ANALYZERS: readonly Analyzer[] = [
+  CONVERSIONS,
   DESTINATIONS,
   GATEWAY_REFERENCES,
   GATEWAY_HOSTS,

@@ -1,6 +1,7 @@
 import type { Hostname } from '../../base/host.ts';
 import type { Labels } from '../../base/labels.ts';
 import type { ConfigKey } from '../../config/config.ts';
+import type { Finding } from '../../config/finding.ts';
 import type { MtlsMode } from '../authentication.ts';
 
 /** `namespace/name`, the way an object of a known kind is called in a finding. */
@@ -183,4 +184,6 @@ export interface MeshFacts {
   isPatchedByVersion(key: ConfigKey, name: string): boolean;
   /** Blocks of other hosts' services that have an address in common with this one on a TCP port, sorted. */
   overlapping(key: ConfigKey, address: string, port: number): readonly AddressBlock[];
+  /** What of an Ingress or an object of the Gateway API is not done. */
+  conversionFindings(key: ConfigKey): readonly Finding[];
 }

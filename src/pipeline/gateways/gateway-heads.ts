@@ -3,6 +3,7 @@ import { deepEqual } from '../../base/equal.ts';
 import type { Labels } from '../../base/labels.ts';
 import { compareStrings } from '../../base/order.ts';
 import type { ConfigKey } from '../../config/config.ts';
+import { MARKS } from '../../config/marks.ts';
 import type { Derived, Graph } from '../../derive/graph.ts';
 import type { Mesh, ONE } from '../mesh.ts';
 
@@ -13,26 +14,23 @@ export interface GatewayHead {
   readonly name: string;
   readonly creationTime: number;
   readonly selector: Labels;
-  /** Hostnames of the services whose workloads it is for, in the place of a selector. */
-  readonly services?: readonly string[];
+  /** The services whose workloads it is for, in the place of a selector. */
+  readonly services?: { readonly namespace: string; readonly hosts: readonly string[] };
 }
-
-/** Marks a Gateway that was made from one of the Gateway API: the hostnames of its services. */
-const SERVICES_ANNOTATION = 'internal.istio.io/gateway-service';
 
 /** All Gateways, oldest first, then by name and namespace. */
 export function deriveGatewayHeads(
   graph: Graph,
-  mesh: Pick<Mesh, 'config' | 'byKind'>,
+  mesh: Pick<Mesh, 'config' | 'keysOf'>,
 ): Derived<typeof ONE, readonly GatewayHead[]> {
-  /** Undefined for objects of the Gateway API, which have the same kind. */
   const head = graph.derived<ConfigKey, GatewayHead | undefined>(
     'gatewayHead',
     (key) => {
       const config = mesh.config<Gateway>(key);
-      if (config === undefined || config.group !== 'networking.istio.io') return undefined;
+      if (config === undefined) return undefined;
       const { namespace, name, creationTime, spec, annotations } = config;
-      const services = annotations[SERVICES_ANNOTATION]?.split(',');
+      const hosts = annotations[MARKS.services]?.split(',');
+      const services = hosts && { namespace: annotations[MARKS.parentNamespace] || namespace, hosts };
       return { key, namespace, name, creationTime, selector: spec.selector ?? {}, ...(services && { services }) };
     },
     { equals: deepEqual },
@@ -40,8 +38,8 @@ export function deriveGatewayHeads(
   return graph.derived<typeof ONE, readonly GatewayHead[]>(
     'gatewayHeads',
     () =>
-      mesh.byKind
-        .get('Gateway')
+      mesh
+        .keysOf('Gateway')
         .flatMap((key) => head.get(key) ?? [])
         .sort(compareHeads),
     { equals: deepEqual },

@@ -71,12 +71,13 @@ export function mergeStyle({ capabilities }: ProxyScope): MergeStyle {
  * @see istio/istio pilot/pkg/model/push_context.go `mergeGateways`
  */
 function refOf(
-  { key, namespace, selector, services }: GatewayHead,
+  { key, selector, services }: GatewayHead,
   labels: Labels,
   targets: readonly ServiceTarget[],
 ): GatewayRef | undefined {
   if (services !== undefined) {
-    const own = targets.filter(({ service }) => services.includes(service.hostname) && service.namespace === namespace);
+    const { namespace, hosts } = services;
+    const own = targets.filter(({ service }) => hosts.includes(service.hostname) && service.namespace === namespace);
     return own.length === 0 ? undefined : { key, ports: allTargets(own), otherPorts: false };
   }
   if (!selects(selector, labels)) return undefined;

@@ -244,7 +244,7 @@ test('a kind or version that is not read is one finding and never an error', () 
   );
   assert.match(finding('apps/v1', 'Deployment'), /^f.yaml:2:7: info VM0106/);
   assert.match(finding('serving.knative.dev/v1', 'Service'), /^f.yaml:2:7: info VM0106/);
-  assert.match(finding('gateway.networking.k8s.io/v1', 'Gateway'), /^f.yaml:2:7: info VM0002/);
+  assert.match(finding('gateway.networking.k8s.io/v1', 'UDPRoute'), /^f.yaml:2:7: info VM0002/);
 });
 
 test('an object of an unknown version keeps its identity, a foreign one has none', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { kindName } from '../../../../src/config/config.ts';
 import type { Path } from '../../../../src/config/finding.ts';
 import { type KindDefinition, validateSpec } from '../../../../src/config/kind.ts';
 import { KINDS } from '../../../../src/config/kinds/kinds.ts';
@@ -44,11 +45,12 @@ function check(kind: KindDefinition, { spec, finds }: Case): void {
 
 for (const [file, kinds] of [
   ['findings.yaml', KINDS],
+  ['gateway-api-findings.yaml', KINDS],
   ['mesh-findings.yaml', [MESH_FILE, MESH_NETWORKS]],
 ] as const) {
   for (const [name, cases] of Object.entries(casesOf(file))) {
     test(`${name}: each mistake is found once, at its place`, () => {
-      const kind = kinds.find((candidate) => candidate.kind === name);
+      const kind = kinds.find((candidate) => kindName(candidate) === name);
       assert.ok(kind);
       for (const example of cases) check(kind, example);
     });

@@ -5,7 +5,7 @@ import { loadAll } from 'js-yaml';
 import { KINDS } from '../../../../src/config/kinds/kinds.ts';
 import type { Field, Scalar, Type } from '../../../../src/config/schema/schema.ts';
 
-const CRDS = new URL('../../../../../shared/schemas/istio-crds.yaml', import.meta.url);
+const SCHEMAS = new URL('../../../../../shared/schemas/', import.meta.url);
 
 interface OpenApi {
   readonly type?: string;
@@ -125,9 +125,14 @@ function* fieldDifferences(field: Field, schema: OpenApi, path: string): Generat
   }
 }
 
-const crds = existsSync(CRDS)
-  ? (loadAll(readFileSync(CRDS, 'utf8')) as (Crd | null)[]).filter((crd): crd is Crd => crd !== null)
-  : [];
+function crdsOf(file: string): readonly Crd[] {
+  const url = new URL(file, SCHEMAS);
+  if (!existsSync(url)) return [];
+  const documents = loadAll(readFileSync(url, 'utf8')) as ((Crd & { readonly kind: string }) | null)[];
+  return documents.filter((document) => document?.kind === 'CustomResourceDefinition') as Crd[];
+}
+
+const crds = crdsOf('istio-crds.yaml');
 
 test('every kind of Istio is read, in all its versions', { skip: crds.length === 0 }, () => {
   const described = (kind: string) => {
@@ -149,3 +154,31 @@ for (const { spec } of crds) {
     }
   });
 }
+
+/** Of the Gateway API what istiod reads; the newest version is the one to write, older ones allow more. */
+const UNREAD: ReadonlySet<string> = new Set(['UDPRoute', 'XBackend', 'XBackendTrafficPolicy', 'XMesh']);
+
+/** Where an older version allows more, so that we do. */
+const WIDER: readonly string[] = [
+  'TCPRoute.rules: at most 1, ours 16',
+  'TLSRoute.hostnames is not required by us',
+  'TLSRoute.hostnames: at least 1, ours undefined',
+  'TLSRoute.rules: at most 1, ours 16',
+];
+
+const gatewayApi = crdsOf('gateway-api-crds.yaml').filter(({ spec }) => !UNREAD.has(spec.names.kind));
+
+test('kinds of the Gateway API have the fields, types, enums and bounds of its own definition', {
+  skip: gatewayApi.length === 0,
+}, () => {
+  const differing = gatewayApi.flatMap(({ spec: { group, names, scope, versions } }) => {
+    const kind = KINDS.find((definition) => definition.kind === names.kind && definition.group === group);
+    assert.ok(kind, names.kind);
+    assert.deepEqual([kind.plural, kind.scope], [names.plural, scope]);
+    assert.deepEqual([...kind.versions].sort(), versions.map(({ name }) => name).sort());
+    const [newest] = versions;
+    assert.ok(newest);
+    return [...typeDifferences(kind.schema, newest.schema.openAPIV3Schema.properties.spec, names.kind)];
+  });
+  assert.deepEqual(differing.sort(), WIDER);
+});

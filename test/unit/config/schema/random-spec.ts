@@ -27,14 +27,16 @@ function text(random: Random, minLength: number, maxLength: number): string {
   ).join('');
 }
 
+/** Of each pattern in use some text matches. */
+const PATTERN_TEXTS = ['abababab', 'ab'.repeat(32), '1h30m', 'a.b/c', 'https://a.b', 'spiffe://a/b', 'System'];
+
 /** A value of a scalar, within its bounds. */
 function scalar({ kind, min, max, minLength = 0, maxLength = 20, pattern }: Scalar, random: Random): unknown {
   switch (kind) {
     case 'string':
-      // No pattern in use asks for more than lower-case hexadecimal digits, 64 of them at most.
       return pattern === undefined
         ? text(random, minLength, Math.min(maxLength, 20))
-        : 'ab'.repeat(32).slice(0, pattern.includes('64') ? 64 : 8);
+        : PATTERN_TEXTS.find((candidate) => new RegExp(pattern, 'u').test(candidate));
     case 'bool':
       return random() < 0.5;
     case 'int32':
@@ -101,4 +103,16 @@ export function damaged(message: Message, spec: object, random: Random): object 
   const { type, shape } = message.fields[name] as Field;
   const inside = type.kind === 'message' && shape === 'one' && random() < 0.6;
   return { ...spec, [name]: inside ? damaged(type, current as object, random) : pick(random, WRONG) };
+}
+
+/** What of a value stands in a spec: defaults that were filled in are left out. */
+export function withoutDefaults(value: unknown, spec: unknown): unknown {
+  if (Array.isArray(value) && Array.isArray(spec)) return value.map((item, i) => withoutDefaults(item, spec[i]));
+  if (typeof value !== 'object' || typeof spec !== 'object' || value === null || spec === null) return value;
+  const written = spec as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => Object.hasOwn(written, name))
+      .map(([name, field]) => [name, withoutDefaults(field, written[name])]),
+  );
 }

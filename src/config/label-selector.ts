@@ -1,5 +1,14 @@
-import type { LabelSelector } from '#generated/config/specs.ts';
 import { type Labels, selects } from '../base/labels.ts';
+
+/** A selector as MeshConfig, and as objects of Kubernetes, have it. */
+export interface LabelSelector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly {
+    readonly key?: string;
+    readonly operator?: string;
+    readonly values?: readonly string[];
+  }[];
+}
 
 /** Kubernetes' label selectors; an empty one matches all. An unknown operator matches nothing. */
 export function matchesSelector({ matchLabels, matchExpressions = [] }: LabelSelector, labels: Labels): boolean {
