@@ -57,6 +57,10 @@ export const CODE_ADVICE: Readonly<Record<Code, string>> = {
   VM0210: 'Give the name to one VirtualService, or choose another name.',
   VM0211: 'Export each where it is meant (`exportTo`), or keep one.',
   VM0212: 'Remove it, or name it where it was meant to be used.',
+  VM0213: 'Let the control plane reach the URL that is named, or write the keys into the policy (`jwks`).',
+  VM0214: 'Correct the provider in mesh.yaml, or the service that it names; let one workload have one provider.',
+  VM0215:
+    'Put the module into a file on the machine, or serve it over HTTP from a service of the mesh, with its `sha256`.',
   VM0301: 'Name an object that is there, and write a ReferenceGrant in its namespace where that is another one.',
   VM0302: 'Name a listener that takes the route: by its name, port, hostname, kinds and namespaces.',
   VM0303: 'Give each listener of a port its own hostname, and each target one policy.',

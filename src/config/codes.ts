@@ -56,6 +56,9 @@ export const CODES = {
   VM0210: 'Another VirtualService has the connections for a name of a TLS route.',
   VM0211: 'Several namespaces define a host for the same clients.',
   VM0212: 'Nothing uses the object.',
+  VM0213: 'The keys that tokens are checked with can not be fetched.',
+  VM0214: 'Nobody can be asked to decide on what an AuthorizationPolicy matches.',
+  VM0215: 'A module of WebAssembly can not be had by Envoys that no agent of Istio fetches it for.',
   VM0301: 'An Ingress or object of the Gateway API refers to something that is not there, or that it may not use.',
   VM0302: 'A route of the Gateway API is not attached to a parent that it names.',
   VM0303:

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { MESH } from '../config/mesh-files.ts';
 import { parseFile } from '../config/parse.ts';
 import type { AddressAllocation } from '../model/vip.ts';
+import type { JwksFetchMode } from '../pipeline/key-sets.ts';
 import { listenerSwitches } from '../pipeline/listener-switches.ts';
 import type { MeshOptions } from '../pipeline/options.ts';
 import { DEFAULT_MESH_OPTIONS } from '../pipeline/options.ts';
@@ -46,6 +47,12 @@ function addressAllocation(value = ''): AddressAllocation {
   return value.toLowerCase() === 'status' ? 'status-only' : 'status-first';
 }
 
+/** @see istio/istio pkg/jwt/jwt.go `ConvertToJwksFetchMode` */
+function jwksFetchMode(value = ''): JwksFetchMode {
+  if (value === 'envoy') return 'envoy';
+  return value === 'hybrid' || value === 'true' ? 'hybrid' : 'istiod';
+}
+
 /** Istio's variables that shape translation. */
 export function meshOptions(env: Environment, rootNamespace: string): MeshOptions {
   return {
@@ -58,6 +65,7 @@ export function meshOptions(env: Environment, rootNamespace: string): MeshOption
       env['PILOT_PERSISTENT_SESSION_HEADER_LABEL'] || DEFAULT_MESH_OPTIONS.persistentSessionHeaderLabel,
     addressAllocation: addressAllocation(env['PILOT_ENABLE_IP_AUTOALLOCATE']),
     ingressNamespace: env['K8S_INGRESS_NS'] || DEFAULT_MESH_OPTIONS.ingressNamespace,
+    jwksFetchMode: jwksFetchMode(env['PILOT_JWT_ENABLE_REMOTE_JWKS']),
     listeners: listenerSwitches(env),
     variable: (name) => env[name] ?? '',
   };

@@ -28,6 +28,7 @@ import { bothEvents, logEvents, logFindings } from './events.ts';
 import { EXIT, StartError } from './failure.ts';
 import { Findings } from './findings.ts';
 import { hasVanished, isIncomplete } from './incomplete.ts';
+import { jwksSource } from './jwks.ts';
 import { type Bound, listenGrpc, listenGrpcUnix, listenHttp } from './listen.ts';
 import type { Logger } from './log.ts';
 import { patientSink } from './patient-sink.ts';
@@ -53,6 +54,9 @@ export interface IstiodOptions {
   readonly log: Logger;
 }
 
+/** How long the first keys are waited for. Milliseconds. */
+const FIRST_KEYS_MS = 3000;
+
 const SERVING_CERTIFICATE = 'etc/certs/cert-chain.pem';
 const SERVING_KEY = 'etc/certs/key.pem';
 
@@ -70,13 +74,18 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
     watchNamespaces: settings.watchNamespaces,
     lastGood,
   });
-  const pipeline = createPipeline(graph, store.configs, meshOptions(layOver(root, env, log), settings.namespace));
+  const laidOver = layOver(root, env, log);
+  const pipeline = createPipeline(graph, store.configs, meshOptions(laidOver, settings.namespace));
   const sessions = new ProxySessions(pipeline);
   const { settleMs } = settings;
   const sources = configSources({ root, strict: strictChecks(env), settleMs, log });
   await readSources(sources, (name) => patient(store.source(name), pipeline.mesh, settleMs), abort.signal);
   const vips = new VipFile({ directory: join(root, 'var/lib/istio/vips'), log });
   const releaseVips = pipeline.mesh.vips.hold(vips);
+  const keySets = jwksSource(laidOver, log);
+  const releaseKeySets = pipeline.mesh.keySets.follow(keySets);
+  // A control plane that is started again does not refuse for a moment what it accepted before.
+  await keySets.tried(FIRST_KEYS_MS);
   const findings = new Findings(graph, store, pipeline.analysis, (changes) => logFindings(log, changes));
 
   const metrics = createMetrics(VERSION, {
@@ -148,6 +157,7 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
       abort.abort();
       findings.stop();
       releaseVips();
+      releaseKeySets();
       discovery.close('the control plane stops; connect again');
       await Promise.all([...[...bound.values()].map((b) => b.close()), lastGood.flush(), vips.flush()]);
     },

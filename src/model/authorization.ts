@@ -1,5 +1,4 @@
 import type { AuthorizationPolicy } from '#generated/config/specs.ts';
-import { type Labels, selects } from '../base/labels.ts';
 import type { Config } from '../config/config.ts';
 
 /** The AuthorizationPolicies of one workload by action, each in order: the root namespace's first, then oldest first. */
@@ -11,15 +10,6 @@ export interface AuthorizationPolicies {
 }
 
 export const NO_AUTHORIZATION_POLICIES: AuthorizationPolicies = { custom: [], deny: [], allow: [], audit: [] };
-
-/**
- * Whether the policy is for a sidecar with these labels. One that names targets is for gateways and waypoints alone.
- * @see istio/istio pilot/pkg/model/policyattachment.go `ShouldAttachPolicy`
- */
-export function appliesToSidecar({ spec }: Config<AuthorizationPolicy>, labels: Labels): boolean {
-  if (spec.targetRef !== undefined || (spec.targetRefs ?? []).length > 0) return false;
-  return selects(spec.selector?.matchLabels, labels);
-}
 
 /** @param policies those that apply, in order */
 export function authorizationPolicies(policies: readonly Config<AuthorizationPolicy>[]): AuthorizationPolicies {

@@ -4,6 +4,19 @@ import { type Labels, selects } from '../base/labels.ts';
 /** The label of proxies that a Gateway of the Gateway API has, with its name. */
 const GATEWAY_NAME = 'gateway.networking.k8s.io/gateway-name';
 
+/** What the specs of policies say of whom they are for. */
+export interface TargetedSpec {
+  readonly selector?: { readonly matchLabels?: Labels };
+  readonly targetRef?: PolicyTargetReference;
+  readonly targetRefs?: readonly PolicyTargetReference[];
+}
+
+/** `targetRef` counts where `targetRefs` is empty. */
+export function targetsOf(namespace: string, { selector, targetRef, targetRefs = [] }: TargetedSpec): PolicyTargets {
+  const targets = targetRefs.length === 0 && targetRef !== undefined ? [targetRef] : targetRefs;
+  return { namespace, labels: selector?.matchLabels, targetRefs: targets };
+}
+
 /** What a policy says of the workloads that it is for. */
 export interface PolicyTargets {
   readonly namespace: string;

@@ -4,6 +4,7 @@ import type { Finding } from '../config/finding.ts';
 import type { Collection, Graph } from '../derive/graph.ts';
 import { ANALYZERS } from '../model/analysis/analyzers.ts';
 import type { MeshFacts } from '../model/analysis/facts.ts';
+import { deriveAccessFacts } from './access-facts.ts';
 import { deriveAddressFacts } from './address-facts.ts';
 import { deriveConversionFindings } from './conversions/findings.ts';
 import { deriveGatewayFacts } from './gateway-facts.ts';
@@ -38,6 +39,7 @@ export function deriveAnalysis(graph: Graph, mesh: Mesh): Analysis {
     ...deriveMeshWideFacts(mesh),
     ...deriveServerFacts(graph, mesh, workloads),
     ...deriveConversionFindings(graph, mesh),
+    ...deriveAccessFacts(graph, mesh),
   };
   const findings = graph.collection<string, ConfigKey, readonly Finding[]>('findings', {
     items: (kind) => mesh.byKind.get(kind),

@@ -11,10 +11,12 @@ import { deriveEnvoyFilters } from './envoy-filters.ts';
 import { deriveBoundVirtualServices } from './gateways/bound-virtual-services.ts';
 import { deriveGatewayHeads } from './gateways/gateway-heads.ts';
 import { deriveMergedGateways } from './gateways/merged-gateways.ts';
+import { deriveKeySets } from './key-sets.ts';
 import type { Mesh } from './mesh.ts';
 import type { MeshOptions } from './options.ts';
 import { deriveScopes } from './scopes.ts';
 import { deriveServices } from './services.ts';
+import { deriveTrafficExtensions } from './traffic-extensions.ts';
 import { deriveVips } from './vips.ts';
 import { deriveVirtualServices } from './virtual-services.ts';
 import { deriveWorkloads } from './workloads.ts';
@@ -51,6 +53,8 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
     vips,
     envoyFilters,
     conversions,
+    trafficExtensions: deriveTrafficExtensions(graph, configuration),
+    keySets: deriveKeySets(graph, configuration, services, options.jwksFetchMode),
     gateways,
     mergedGateway: deriveMergedGateways(graph, { ...configuration, ...scopes, gateways }),
     options,

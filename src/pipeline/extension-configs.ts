@@ -6,6 +6,7 @@ import type { Mesh } from './mesh.ts';
 import { derivePatchedExtensionConfigs } from './patched-extension-configs.ts';
 import type { ScopedResources } from './resource-types.ts';
 import { unionCollection } from './union-collection.ts';
+import { deriveWasmExtensionConfigs } from './wasm-extension-configs.ts';
 
 /**
  * Whoever has configs for single extensions, by the names under which filters refer to them. Names of two sources differ: a
@@ -14,7 +15,7 @@ import { unionCollection } from './union-collection.ts';
 export type ExtensionConfigSource = (graph: Graph, mesh: Mesh) => ScopedResources;
 
 /** A new source is one derivation and one line. */
-const SOURCES: readonly ExtensionConfigSource[] = [derivePatchedExtensionConfigs];
+const SOURCES: readonly ExtensionConfigSource[] = [derivePatchedExtensionConfigs, deriveWasmExtensionConfigs];
 
 /** Configs of extensions, which proxies ask for by name. */
 export function deriveExtensionConfigs(graph: Graph, mesh: Mesh): ScopedResources {

@@ -1,7 +1,6 @@
 import { deepEqual } from '../base/equal.ts';
 import { canonicalJson, Interner } from '../base/intern.ts';
 import { ObjectNumbers, WeakInterner } from '../base/weak-intern.ts';
-import type { ConfigKey } from '../config/config.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import { listenerName, wildcards } from '../envoy/listeners/addresses.ts';
 import {
@@ -21,7 +20,7 @@ import type { ListenerSwitches } from '../envoy/listeners/switches.ts';
 import { configPath } from '../envoy/names.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
-import type { Authorization } from './authorization.ts';
+import type { Access, AccessKeys } from './access-policies.ts';
 import type { ListenerSource } from './capture-listeners.ts';
 import { encodedResource, sameVersion } from './encoded-resource.ts';
 import type { ListenerFacets } from './listener-facets.ts';
@@ -41,7 +40,7 @@ interface InboundKey {
   readonly name: string;
   /** All that the listener is for: one port if it is bound to it. */
   readonly ports: readonly InboundPort[];
-  readonly policies: readonly ConfigKey[];
+  readonly policies: AccessKeys;
   readonly families: ProxyScope['ipFamilies'];
   readonly interceptionMode: ProxyScope['interceptionMode'];
   readonly view: InboundView;
@@ -60,7 +59,7 @@ export function deriveInboundListeners(
   mesh: Mesh,
   views: ListenerViews,
   facets: ListenerFacets,
-  authorization: Authorization,
+  access: Access,
   peerPolicies: PeerPolicies,
   switches: ListenerSwitches,
 ): ListenerSource {
@@ -136,7 +135,7 @@ export function deriveInboundListeners(
     const peerExchange = http.istioExtensions && switches.metadataExchange;
     return {
       http: facets.httpSettings(tcp, http, 'inbound'),
-      authorization: authorization.input(policies),
+      access: access.policies(policies),
       tls: certificate ? { ...tls, serverFiles, sockets, peerExchange } : undefined,
       statPattern,
       retry,
@@ -175,7 +174,7 @@ export function deriveInboundListeners(
       if (ports === undefined) return undefined;
       const { ipFamilies: families, interceptionMode } = scope;
       const [view, tcp, http] = [viewOf(scope), views.tcp.get(scope), views.http.get(scope)];
-      const policies = authorization.policiesOf.get(scope);
+      const policies = access.keysOf(scope);
       const parts = { name, ports, policies, families, interceptionMode };
       const id = `${canonicalJson(parts)}~${numbers.of(view)}~${numbers.of(tcp)}~${numbers.of(http)}`;
       return listeners.get(keys.intern(id, () => ({ ...parts, view, tcp, http })));

@@ -1,15 +1,19 @@
 import type { MeshNetworks, ProxyConfig } from '#generated/config/specs.ts';
 import { deepEqual } from '../base/equal.ts';
 import { ObjectNumbers, WeakInterner } from '../base/weak-intern.ts';
+import type { ConfigKey } from '../config/config.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import { anyDnsCache } from '../envoy/dns-cache.ts';
 import { type HttpTracing, proxyTracing, UNTRACED } from '../envoy/filters/tracing.ts';
 import type { HttpSettings, TcpSettings } from '../envoy/listeners/chain-settings.ts';
 import type { Direction } from '../envoy/listeners/proxy-headers.ts';
 import type { ListenerSwitches } from '../envoy/listeners/switches.ts';
+import type { ExtensionHead } from '../model/traffic-extension.ts';
 import type { HttpView, TcpView } from './listener-views.ts';
 import { type Mesh, ONE } from './mesh.ts';
 import type { TelemetryResults } from './telemetry.ts';
+
+const NO_EXTENSIONS: readonly ExtensionHead[] = [];
 
 /** What MeshConfig says of filter chains that speak HTTP. */
 interface HttpFacets {
@@ -71,10 +75,13 @@ export function deriveListenerFacets(
   const tracingOf = (http: HttpView, direction: Direction): HttpTracing =>
     tracings.get(tracedKeys.intern(`${numbers.of(http)}~${direction}`, () => ({ http, direction })));
 
+  const heads = (keys: readonly ConfigKey[] | undefined): readonly ExtensionHead[] =>
+    keys === undefined ? NO_EXTENSIONS : keys.flatMap((key) => mesh.trafficExtensions.head.get(key) ?? []);
   const tcpSettings = (view: TcpView, direction: Direction): TcpSettings => ({
     ...(view.idleTimeout === undefined ? {} : { idleTimeout: view.idleTimeout }),
     accessLogs: telemetry.accessLogs(view.logs, direction),
     statsFilters: telemetry.statsFilters(view.measures, direction),
+    connectionExtensions: heads(view.extensions),
     switches,
     dnsLookupFamily: view.dnsLookupFamily,
   });
@@ -83,10 +90,11 @@ export function deriveListenerFacets(
     tcpSettings,
     httpSettings: (tcp, http, direction) => {
       const facets = httpFacets.get(ONE);
-      const { istioExtensions, http10, proxy, anyHost } = http;
+      const { istioExtensions, http10, extensions, proxy, anyHost } = http;
       return {
         ...tcpSettings(tcp, direction),
         istioExtensions,
+        requestExtensions: heads(extensions),
         http10,
         tracing: tracingOf(http, direction),
         // Limits of connections are the mesh's where the node's own ProxyConfig has none.

@@ -39,6 +39,7 @@ export function listenerSwitches(env: Environment): ListenerSwitches {
     sidecarIngressTls: flag('ENABLE_TLS_ON_SIDECAR_INGRESS', defaults.sidecarIngressTls),
     mergesServicePorts: flag('PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE', defaults.mergesServicePorts),
     ipv4BesideIpv6: flag('ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS', defaults.ipv4BesideIpv6),
+    severalAuthorizers: flag('PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS', defaults.severalAuthorizers),
     anyTrustDomain: flag('PILOT_SKIP_VALIDATE_TRUST_DOMAIN', defaults.anyTrustDomain),
   };
 }

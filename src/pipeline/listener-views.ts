@@ -2,6 +2,7 @@ import type { ProxyConfig } from '#generated/config/specs.ts';
 import { parseDuration } from '../base/duration.ts';
 import { Interner } from '../base/intern.ts';
 import type { Labels } from '../base/labels.ts';
+import type { ConfigKey } from '../config/config.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import { type DnsLookupFamily, dnsLookupFamily } from '../envoy/dns-cache.ts';
 import type { TracerClient } from '../envoy/filters/tracers.ts';
@@ -14,6 +15,7 @@ import { BLACK_HOLE_CLUSTER, clusterName, PASSTHROUGH_CLUSTER } from '../envoy/n
 import type { SecretSockets } from '../envoy/tls-context.ts';
 import { istioMinorVersion } from '../model/istio-version.ts';
 import type { ProxyScope } from '../model/scope.ts';
+import type { ExtensionHead } from '../model/traffic-extension.ts';
 import type { AddressAllocation } from '../model/vip.ts';
 import type { Mesh } from './mesh.ts';
 import type { Telemetries, TelemetryResults } from './telemetry.ts';
@@ -25,6 +27,8 @@ export interface TcpView {
   /** In Go's notation. */
   readonly idleTimeout?: string;
   readonly exactBalance: boolean;
+  /** Those that filter connections; absent: none. */
+  readonly extensions?: readonly ConfigKey[];
   readonly dnsLookupFamily: DnsLookupFamily;
   /** Telemetries about logs; absent: only MeshConfig says something of them. */
   readonly logs?: Telemetries;
@@ -36,6 +40,8 @@ export interface TcpView {
 export interface HttpView {
   readonly istioExtensions: boolean;
   readonly http10: boolean;
+  /** Those that filter requests; absent: none. */
+  readonly extensions?: readonly ConfigKey[];
   /** The parts of the node's own ProxyConfig that listeners read; absent: the mesh's holds. */
   readonly proxy?: Pick<ProxyConfig, 'tracing' | 'proxyHeaders' | 'connectionSettings'>;
   /** Absent where nothing is traced. */
@@ -154,6 +160,14 @@ export function deriveListenerViews(
     if (egressProxy === undefined) return PASSTHROUGH_CLUSTER;
     return clusterName('outbound', egressProxy.port?.number ?? 0, egressProxy.subset ?? '', egressProxy.host ?? '');
   };
+  const extensions = (
+    scope: ProxyScope,
+    filters: ExtensionHead['filters'],
+  ): { readonly extensions?: readonly ConfigKey[] } => {
+    const all = mesh.trafficExtensions.of(scope);
+    const wanted = all?.filter((key) => mesh.trafficExtensions.head.get(key)?.filters === filters) ?? [];
+    return wanted.length === 0 ? {} : { extensions: wanted };
+  };
   const virtualPorts = () => ({
     outbound: mesh.facet('proxyListenPort') ?? 15001,
     inbound: mesh.facet('proxyInboundListenPort') ?? 15006,
@@ -166,6 +180,7 @@ export function deriveListenerViews(
       unknownTraffic: unknownTraffic(scope),
       ...(parseDuration(idleTimeout) === undefined ? {} : { idleTimeout }),
       exactBalance: metadataFlag(scope, 'OUTBOUND_LISTENER_EXACT_BALANCE'),
+      ...extensions(scope, 'connections'),
       dnsLookupFamily: dnsLookupFamily(scope.ipFamilies, mesh.options.dualStack),
       ...(logs === undefined ? {} : { logs }),
       ...(measures === undefined || !scope.capabilities.istioStats ? {} : { measures }),
@@ -179,6 +194,7 @@ export function deriveListenerViews(
     return httpViews.intern({
       istioExtensions: scope.capabilities.istioExtensions,
       http10: switches.http10 || metadataText(scope, 'HTTP10') === '1',
+      ...extensions(scope, 'requests'),
       ...(proxy === undefined ? {} : { proxy }),
       ...(telemetries === undefined ? {} : { tracer: { telemetries, client: tracerClient(scope) } }),
       ...(telemetries !== undefined || mesh.facet('enableTracing') ? { traced: tracedWorkload(scope) } : {}),

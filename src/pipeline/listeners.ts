@@ -1,7 +1,7 @@
 import type { Graph } from '../derive/graph.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
-import { deriveAuthorization } from './authorization.ts';
+import { deriveAccess } from './access-policies.ts';
 import { deriveCaptureListeners } from './capture-listeners.ts';
 import { sameVersion } from './encoded-resource.ts';
 import { deriveGatewayListeners } from './gateways/listeners.ts';
@@ -28,11 +28,11 @@ export function deriveListeners(graph: Graph, mesh: Mesh, outbound: Outbound): S
   const facets = deriveListenerFacets(graph, mesh, switches, telemetry);
   const plans = deriveOutboundListenerPlan(graph, mesh, views, switches);
   const toServices = deriveOutboundListeners(graph, mesh, outbound, plans, views, facets);
-  const authorization = deriveAuthorization(graph, mesh);
   const peerPolicies = derivePeerPolicies(graph, mesh);
+  const access = deriveAccess(graph, mesh);
   const sources = [
     deriveCaptureListeners(graph, mesh, toServices, views, facets),
-    deriveInboundListeners(graph, mesh, views, facets, authorization, peerPolicies, switches),
+    deriveInboundListeners(graph, mesh, views, facets, access, peerPolicies, switches),
   ];
   const own = graph.collection<ProxyScope, string, EncodedResource>('ownListeners', {
     items: (scope) => {
@@ -48,8 +48,8 @@ export function deriveListeners(graph: Graph, mesh: Mesh, outbound: Outbound): S
     },
     equals: sameVersion,
   });
-  const grpc = deriveGrpcListeners(graph, mesh, outbound, { authorization, peerPolicies });
-  const gateways = deriveGatewayListeners(graph, mesh, { outbound, views, facets, authorization });
+  const grpc = deriveGrpcListeners(graph, mesh, outbound, { access, peerPolicies });
+  const gateways = deriveGatewayListeners(graph, mesh, { outbound, views, facets, access });
   const patched = patchedResources(mesh, PATCHED_LISTENERS);
   return unionCollection<ProxyScope, EncodedResource>(
     'listeners',

@@ -15,7 +15,9 @@ import type { Conversions } from './conversions/conversions.ts';
 import type { EnvoyFilters } from './envoy-filters.ts';
 import type { BoundVirtualServices } from './gateways/bound-virtual-services.ts';
 import type { GatewayHead } from './gateways/gateway-heads.ts';
+import type { KeySets } from './key-sets.ts';
 import type { MeshOptions } from './options.ts';
+import type { TrafficExtensions } from './traffic-extensions.ts';
 import type { Vips } from './vips.ts';
 
 /** Key of derivations that exist once. */
@@ -83,4 +85,7 @@ export interface Mesh extends Configuration {
   readonly vips: Vips;
   /** What Ingresses and objects of the Gateway API are made into. */
   readonly conversions: Conversions;
+  /** Keys that tokens are checked with. */
+  readonly keySets: KeySets;
+  readonly trafficExtensions: TrafficExtensions;
 }

@@ -1,5 +1,6 @@
 import { DEFAULT_LISTENER_SWITCHES, type ListenerSwitches } from '../envoy/listeners/switches.ts';
 import type { AddressAllocation } from '../model/vip.ts';
+import type { JwksFetchMode } from './key-sets.ts';
 
 /** What does not change while the process runs. Istio's environment variables of the same meaning are named. */
 export interface MeshOptions {
@@ -19,6 +20,8 @@ export interface MeshOptions {
   readonly addressAllocation: AddressAllocation;
   /** `K8S_INGRESS_NS`: the namespace of the gateway that serves Ingresses. */
   readonly ingressNamespace: string;
+  /** `PILOT_JWT_ENABLE_REMOTE_JWKS`. */
+  readonly jwksFetchMode: JwksFetchMode;
   readonly listeners: ListenerSwitches;
   /** A variable of the environment that mesh.yaml names as the value of a header; empty where it is not set. */
   readonly variable: (name: string) => string;
@@ -33,6 +36,7 @@ export const DEFAULT_MESH_OPTIONS: MeshOptions = {
   persistentSessionHeaderLabel: 'istio.io/persistent-session-header',
   addressAllocation: 'status-first',
   ingressNamespace: 'istio-system',
+  jwksFetchMode: 'istiod',
   listeners: DEFAULT_LISTENER_SWITCHES,
   variable: () => '',
 };

@@ -10,6 +10,12 @@ import { WorkDir } from '../support/work-dir.ts';
 export interface LocalMeshOptions {
   /** Files under `etc/istio/conf`, by path. */
   readonly files: Readonly<Record<string, string>>;
+  /** Text of mesh.yaml. */
+  readonly mesh?: string;
+  /** Default sidecar. */
+  readonly type?: 'sidecar' | 'router';
+  /** What the Envoy says that its address is; default 127.0.0.1. Endpoints there are taken to be its own. */
+  readonly ip?: string;
   /** Of Envoy; default 1.40.0. */
   readonly version?: string;
   /** Default delta. */
@@ -29,13 +35,15 @@ export class LocalMesh {
   }
 
   /** Resolves when the Envoy's workers run and nothing warms. */
-  static async start({ files, version, variant = 'delta' }: LocalMeshOptions): Promise<LocalMesh> {
+  static async start(options: LocalMeshOptions): Promise<LocalMesh> {
+    const { files, mesh, type = 'sidecar', ip = '127.0.0.1', version, variant = 'delta' } = options;
     await using started = new AsyncDisposableStack();
     const dir = started.use(new WorkDir());
     for (const [path, text] of Object.entries(files)) dir.write(`etc/istio/conf/${path}`, text);
+    if (mesh !== undefined) dir.write('etc/istio/mesh.yaml', mesh);
     const istiod = started.use(await IstiodProcess.start({ root: dir.path }));
     const metadata = { INTERCEPTION_MODE: 'NONE', LABELS: { app: 'client' } };
-    const node = nodeJson({ id: 'client-1.shop', namespace: 'shop', metadata });
+    const node = nodeJson({ id: 'client-1.shop', namespace: 'shop', metadata, type, ips: [ip] });
     const bootstrap = envoyBootstrap({ xds: istiod.addresses.grpc, node, variant });
     const envoy = started.use(await EnvoyProcess.start({ bootstrap, dir, ...(version ? { version } : {}) }));
     await envoy.untilReady();

@@ -35,7 +35,12 @@ const MORE: ReadonlyMap<string, string> = new Map([
   ['103-ra-jwt VM0212 Gateway istio-system/web', 'no VirtualService names the Gateway'],
   ['136-ef-gateway-listener VM0212 Gateway default/sec', 'no VirtualService names the Gateway'],
   ['182-mesh-http-proxy VM0212 Gateway default/web', 'no VirtualService names the Gateway'],
+  [
+    '108-authz-custom VM0214 AuthorizationPolicy default/c4',
+    'its provider is at no service, and the policy denies all',
+  ],
   ['140-wasm-http VM0104 WasmPlugin default/authn', 'the key "n" is read as a boolean'],
+  ['140-wasm-http VM0215 WasmPlugin default/authn2', 'an image, which only an agent of Istio fetches'],
   [
     '185-mesh-default-config IST0002 MeshConfig mesh',
     'the field is deprecated in the API; istioctl was not given mesh.yaml',

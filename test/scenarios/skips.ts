@@ -15,7 +15,6 @@ const NEEDED_BY_KIND: Readonly<Record<string, string>> = {
 /** Features that the findings, metrics and states of a scenario are about and that are not there yet. */
 const NEEDED_BY_FEATURE: Readonly<Record<string, string>> = {
   CA: 'a certificate authority',
-  JWKS: 'fetching of keys',
   'SDS from files': 'a gateway',
   'instance registry': 'an instance registry',
 };
@@ -28,14 +27,12 @@ const THROUGH_NODE: ReadonlySet<string> = new Set(['tls', 'conn_alive']);
 const NEEDED_BY_ORDER: readonly (readonly [RegExp, string])[] = [
   [/-agent\b/, 'an agent'],
   [/^mcp-/, 'an MCP source'],
-  [/^jwks-/, 'a server of keys'],
 ];
 
 /** What a check needs that can be told before the scenario runs; undefined: nothing. */
 export function neededBefore(scenario: Scenario, check: Check): string | undefined {
   const byKind = NEEDED_BY_KIND[check.kind];
   if (byKind !== undefined) return byKind;
-  if (check['jwt'] !== undefined) return 'fetching of keys';
   if (check.kind === 'debug' && check.assert['source'] !== undefined) return 'an MCP source';
   if (hostsIn(scenario.mcp).some((host) => JSON.stringify(check).includes(host))) return 'an MCP source';
   if (!ABOUT_FEATURES.has(check.kind)) return undefined;

@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { HttpBackend } from '../support/http-backend.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
+import { TextServer } from '../support/text-server.ts';
+import { keySet, TokenKey } from '../support/tokens.ts';
 import { waitFor } from '../support/wait.ts';
 import { WorkDir } from '../support/work-dir.ts';
 import type { Scenario, ScenarioNode, Step } from './scenario.ts';
@@ -28,6 +30,8 @@ export class World {
   /** Orders that nobody here can follow, each with the step that gave it. */
   readonly unfollowed: { readonly at: string; readonly order: string }[] = [];
   #istiod: IstiodProcess | undefined;
+  #keyServer: TextServer | undefined;
+  readonly #keys = new Map<string, TokenKey>();
   readonly #backends: HttpBackend[] = [];
   readonly #marks = new Map<string, Mark>();
   readonly #marksAtStart = new Map<string, Mark>();
@@ -50,6 +54,13 @@ export class World {
     const node = this.nodes.get(name ?? '');
     if (node === undefined) throw new Error(`the node "${name}" does not run`);
     return node;
+  }
+
+  /** A key that tokens are signed with, which is made when it is first named. */
+  key(name: string): TokenKey {
+    const key = this.#keys.get(name) ?? new TokenKey(name);
+    this.#keys.set(name, key);
+    return key;
   }
 
   /** Everything up to the checks `at: start`. */
@@ -110,6 +121,7 @@ export class World {
     for (const stream of this.scripted.values()) stream.close();
     await Promise.all([...this.nodes.values()].map((node) => node.stop()));
     await this.#istiod?.stop();
+    await this.#keyServer?.[Symbol.asyncDispose]();
     await Promise.all(this.#backends.map((backend) => backend.stop()));
     this.dir[Symbol.dispose]();
   }
@@ -128,10 +140,14 @@ export class World {
   }
 
   async #follow(at: string, order: string): Promise<void> {
-    const [verb, argument = ''] = order.split(/\s+/);
+    const [verb, argument = '', key = ''] = order.split(/\s+/);
     if (verb === 'restart-control-plane') await this.istiod.restart();
     else if (verb === 'stop-control-plane') await this.istiod.stop();
     else if (verb === 'start-control-plane') await this.istiod.start();
+    else if (verb === 'jwks-start') {
+      const body = keySet(this.key(key));
+      this.#keyServer = await TextServer.start(() => ({ body }), { port: Number(argument) });
+    } else if (verb === 'jwks-stop') await this.#keyServer?.[Symbol.asyncDispose]();
     else if (verb === 'start-node') {
       const about = this.scenario.nodes[argument];
       if (about === undefined) throw new Error(`${order}: there is no such node`);

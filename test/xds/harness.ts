@@ -17,44 +17,12 @@ import {
   type RequestParts,
 } from '../../src/proto/discovery.ts';
 import type { DiscoveryEvents, Push, Variant } from '../../src/xds/events.ts';
-import { type Clock, serverOptions } from '../../src/xds/limits.ts';
+import { serverOptions } from '../../src/xds/limits.ts';
 import { DiscoveryServer, type DiscoveryServerOptions } from '../../src/xds/server.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { type FakeProvider, readFakeResource } from '../support/fake-provider.ts';
 
 export const NODE = { id: 'sidecar~10.0.0.1~a.b~b.svc.cluster.local', cluster: 'a.b' };
-
-/** Time that only tests move. */
-export class FakeClock implements Clock {
-  #now = 1_000;
-  #timers: { readonly at: number; readonly callback: () => void }[] = [];
-
-  now(): number {
-    return this.#now;
-  }
-
-  date(): number {
-    return 1_700_000_000_000 + this.#now;
-  }
-
-  after(ms: number, callback: () => void): () => void {
-    const timer = { at: this.#now + ms, callback };
-    this.#timers.push(timer);
-    return () => {
-      this.#timers = this.#timers.filter((other) => other !== timer);
-    };
-  }
-
-  get timers(): number {
-    return this.#timers.length;
-  }
-
-  advance(ms: number): void {
-    this.#now += ms;
-    const due = this.#timers.filter(({ at }) => at <= this.#now);
-    this.#timers = this.#timers.filter(({ at }) => at > this.#now);
-    for (const { callback } of due) callback();
-  }
-}
 
 /** A response in either variant, by names. */
 export interface Received {

@@ -1,6 +1,7 @@
 import type { ExtensionProvider } from '#generated/config/specs.ts';
 import { isIpAddress } from '../../base/address.ts';
-import type { Finding, Place } from '../finding.ts';
+import { httpStatusName } from '../../base/http-status.ts';
+import { type Finding, type Place, placeOf } from '../finding.ts';
 import { portProblem } from './addresses.ts';
 import { namespacedHostFindings } from './exposed-hosts.ts';
 import { hostProblem, problem } from './names.ts';
@@ -26,9 +27,46 @@ function* serviceFindings(at: Place, service: string): Generator<Finding> {
   else if (!isIpAddress(service)) yield* problem(at, hostProblem(service));
 }
 
-/** Status codes that Envoy can answer with. @see envoyproxy/envoy api/envoy/type/v3/http_status.proto */
-function isAnswer(status: string): boolean {
-  return /^\d{3}$/.test(status) && Number(status) >= 200 && Number(status) <= 511;
+/** Names stand in the names of rules, by which Envoy is told whom to ask. @see istio/istio extauthz.go `validateProviderName` */
+function authorizerNameProblem(name: string): string | undefined {
+  return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(name)
+    ? undefined
+    : `"${name}" can not be the name of an authorizer: use lower case letters, digits and inner hyphens, at most 63`;
+}
+
+/** Lists of headers of an authorizer, which may have `*` at one end. */
+const HEADER_LISTS = [
+  'includeRequestHeadersInCheck',
+  'includeHeadersInCheck',
+  'headersToUpstreamOnAllow',
+  'headersToDownstreamOnDeny',
+  'headersToDownstreamOnAllow',
+] as const;
+
+function* authorizerProblems(at: Place, provider: ExtensionProvider): Generator<Finding> {
+  const { envoyExtAuthzHttp: http, envoyExtAuthzGrpc: grpc, name = '' } = provider;
+  if (http === undefined && grpc === undefined) return;
+  if (name !== '') yield* problem(at.at('name'), authorizerNameProblem(name));
+  for (const field of ['envoyExtAuthzHttp', 'envoyExtAuthzGrpc'] as const) {
+    const { statusOnError = '' } = provider[field] ?? {};
+    if (statusOnError !== '' && httpStatusName(statusOnError) === undefined) {
+      yield at.at(field, 'statusOnError').error(`"${statusOnError}" is not an HTTP status that Envoy answers with`);
+    }
+    const body = provider[field]?.includeRequestBodyInCheck;
+    if (body !== undefined && (body.maxRequestBytes ?? 0) === 0) {
+      const place = at.at(field, 'includeRequestBodyInCheck', 'maxRequestBytes');
+      yield place.error('must be above 0: say how many bytes of a body the authorizer gets');
+    }
+  }
+  const { pathPrefix = '' } = http ?? {};
+  if (pathPrefix !== '' && !pathPrefix.startsWith('/')) {
+    yield at.at('envoyExtAuthzHttp', 'pathPrefix').error(`"${pathPrefix}" must begin with "/"`);
+  }
+  for (const list of HEADER_LISTS) {
+    for (const [i, header] of (http?.[list] ?? []).entries()) {
+      if (header === '*') yield at.at('envoyExtAuthzHttp', list, i).error('"*" alone is not supported: name headers');
+    }
+  }
 }
 
 function* providerProblems(at: Place, provider: ExtensionProvider): Generator<Finding> {
@@ -38,16 +76,7 @@ function* providerProblems(at: Place, provider: ExtensionProvider): Generator<Fi
     yield* serviceFindings(at.at(name, 'service'), settings.service ?? '');
     yield* problem(at.at(name, 'port'), portProblem(settings.port ?? 0));
   }
-  for (const name of ['envoyExtAuthzHttp', 'envoyExtAuthzGrpc'] as const) {
-    const { statusOnError = '' } = provider[name] ?? {};
-    if (statusOnError !== '' && !isAnswer(statusOnError)) {
-      yield at.at(name, 'statusOnError').error(`"${statusOnError}" is not an HTTP status`);
-    }
-  }
-  const { pathPrefix = '' } = provider.envoyExtAuthzHttp ?? {};
-  if (pathPrefix !== '' && !pathPrefix.startsWith('/')) {
-    yield at.at('envoyExtAuthzHttp', 'pathPrefix').error(`"${pathPrefix}" must begin with "/"`);
-  }
+  yield* authorizerProblems(at, provider);
   if (provider.lightstep !== undefined && (provider.lightstep.accessToken ?? '') === '') {
     yield at.at('lightstep', 'accessToken').error('is required');
   }
@@ -56,6 +85,11 @@ function* providerProblems(at: Place, provider: ExtensionProvider): Generator<Fi
   }
   if (Object.keys(provider).every((name) => name === 'name'))
     yield at.error('says not what it is: set one of its fields');
+}
+
+/** Whether the provider can be used as it is written. */
+export function isUsableProvider(provider: ExtensionProvider): boolean {
+  return providerProblems(placeOf([]), provider).next().done === true;
 }
 
 /**

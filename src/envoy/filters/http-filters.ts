@@ -1,9 +1,14 @@
 import type { envoy } from '#generated/proto/types.ts';
+import type { ExtensionHead, ExtensionPhase } from '../../model/traffic-extension.ts';
 import { packed } from '../../proto/message.ts';
+import type { AccessPolicies } from './access-policies.ts';
 import { clusterAlpn, istioAlpn } from './alpn.ts';
+import { httpCustomFilters } from './custom-authorization.ts';
 import { httpForwardProxy } from './dynamic-forward-proxy.ts';
+import { httpExtensions } from './extensions.ts';
+import { jwtAuthnFilters } from './jwt-authn.ts';
 import { inboundHttpPeerMetadata, outboundHttpPeerMetadata } from './peer-metadata.ts';
-import { httpRbacFilters, type RbacInput } from './rbac.ts';
+import { httpRbacFilters } from './rbac.ts';
 
 export type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
 type DnsCacheConfig = envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheConfig;
@@ -15,10 +20,12 @@ export interface HttpFiltersInput {
   readonly istioExtensions: boolean;
   /** What the operator of the control plane has switched. */
   readonly switches: HttpFilterSwitches;
-  /** Policies of the workload; outbound requests are not theirs. */
-  readonly authorization?: RbacInput;
   /** Those that keep Istio's metrics. */
   readonly statsFilters: readonly HttpFilter[];
+  /** Of the workload, or of the gateway; outbound requests are not theirs. */
+  readonly access?: AccessPolicies;
+  /** Modules and scripts that are for this traffic, in order. */
+  readonly extensions: readonly ExtensionHead[];
   /** gRPC as browsers speak it is understood. */
   readonly grpcWeb: boolean;
   /** Servers outside of the mesh are told nothing about the workload. */
@@ -48,8 +55,18 @@ const peerMetadata: HttpFilterOf = ({ direction, istioExtensions, switches, mesh
   ];
 };
 
-const authorization: HttpFilterOf = ({ direction, authorization: policies }) =>
-  direction !== 'outbound' && policies !== undefined ? httpRbacFilters(policies) : [];
+const customAuthorization: HttpFilterOf = ({ access }) => (access ? httpCustomFilters(access.custom) : []);
+
+const extensionsOf =
+  (phase: ExtensionPhase): HttpFilterOf =>
+  ({ extensions }) =>
+    httpExtensions(extensions, phase);
+
+/** Routes of a gateway may look at claims. */
+const tokens: HttpFilterOf = ({ direction, access }) =>
+  access ? jwtAuthnFilters(access.tokens, direction === 'gateway') : [];
+
+const authorization: HttpFilterOf = ({ access }) => (access ? httpRbacFilters(access.authorization) : []);
 
 const GRPC_WEB: HttpFilter = {
   name: 'envoy.filters.http.grpc_web',
@@ -108,7 +125,13 @@ const router: HttpFilterOf = ({ suppressDebugHeaders }) => [
 /** HTTP filters in the order in which a request meets them. The order is this list and nothing else; `router` ends it. */
 export const HTTP_FILTERS: readonly HttpFilterOf[] = [
   peerMetadata,
+  customAuthorization,
+  extensionsOf('AUTHN'),
+  tokens,
+  extensionsOf('AUTHZ'),
   authorization,
+  extensionsOf('STATS'),
+  extensionsOf('UNSPECIFIED'),
   grpcWeb,
   grpcStats,
   alpn,

@@ -1,7 +1,11 @@
 import type { envoy } from '#generated/proto/types.ts';
+import type { ExtensionHead, ExtensionPhase } from '../../model/traffic-extension.ts';
+import type { AccessPolicies } from './access-policies.ts';
+import { tcpCustomFilters } from './custom-authorization.ts';
 import { tlsForwardProxy } from './dynamic-forward-proxy.ts';
+import { networkExtensions } from './extensions.ts';
 import { networkPeerMetadata } from './peer-metadata.ts';
-import { type RbacInput, tcpRbacFilters } from './rbac.ts';
+import { tcpRbacFilters } from './rbac.ts';
 import type { NetworkFilter } from './tcp-proxy.ts';
 
 type DnsCacheConfig = envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheConfig;
@@ -11,7 +15,9 @@ export interface NetworkFiltersInput {
   /** The labels that peers are told of beside the usual ones; absent where peers tell each other nothing. */
   readonly peerMetadata?: { readonly labels: readonly string[] };
   /** Policies of the workload that can be enforced on connections; a chain that speaks HTTP enforces them on requests. */
-  readonly authorization?: RbacInput;
+  readonly access?: AccessPolicies;
+  /** Modules that are for this traffic, in order. */
+  readonly extensions?: readonly ExtensionHead[];
   /** Those that keep Istio's metrics; a chain that speaks HTTP keeps them of requests. */
   readonly statsFilters?: readonly NetworkFilter[];
   /** A host that is resolved by the server name that a client asks for, and its port. */
@@ -27,8 +33,14 @@ type NetworkFilterOf = (input: NetworkFiltersInput) => readonly NetworkFilter[];
 const peerMetadata: NetworkFilterOf = ({ peerMetadata: told }) =>
   told === undefined ? [] : [networkPeerMetadata(told.labels)];
 
-const authorization: NetworkFilterOf = ({ authorization: policies }) =>
-  policies === undefined ? [] : tcpRbacFilters(policies);
+const customAuthorization: NetworkFilterOf = ({ access }) => (access ? tcpCustomFilters(access.custom) : []);
+
+const extensionsOf =
+  (phase: ExtensionPhase): NetworkFilterOf =>
+  ({ extensions = [] }) =>
+    networkExtensions(extensions, phase);
+
+const authorization: NetworkFilterOf = ({ access }) => (access ? tcpRbacFilters(access.authorization) : []);
 
 const stats: NetworkFilterOf = ({ statsFilters = [] }) => statsFilters;
 
@@ -38,7 +50,18 @@ const forwardProxy: NetworkFilterOf = ({ dynamicHost }) =>
 const terminal: NetworkFilterOf = (input) => input.terminal;
 
 /** Network filters in the order in which a connection meets them. The order is this list and nothing else. */
-const NETWORK_FILTERS: readonly NetworkFilterOf[] = [peerMetadata, authorization, stats, forwardProxy, terminal];
+const NETWORK_FILTERS: readonly NetworkFilterOf[] = [
+  peerMetadata,
+  customAuthorization,
+  extensionsOf('AUTHN'),
+  extensionsOf('AUTHZ'),
+  authorization,
+  extensionsOf('STATS'),
+  extensionsOf('UNSPECIFIED'),
+  stats,
+  forwardProxy,
+  terminal,
+];
 
 export function networkFilters(input: NetworkFiltersInput): readonly NetworkFilter[] {
   return NETWORK_FILTERS.flatMap((filter) => filter(input));

@@ -10,9 +10,19 @@ type NetworkFilter = envoy.config.listener.v3.Filter;
 type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
 
 export interface RbacInput {
-  readonly policies: AuthorizationPolicies;
+  readonly policies: Omit<AuthorizationPolicies, 'custom'>;
   /** The mesh's trust domain, then its aliases. */
   readonly trustDomains: TrustDomains;
+}
+
+export interface RuleSetInput {
+  readonly policies: readonly Config<AuthorizationPolicy>[];
+  readonly action: Action;
+  /** For connections, of which nothing of HTTP is known. */
+  readonly tcp: boolean;
+  readonly trustDomains: TrustDomains;
+  /** Put before the names of rules. */
+  readonly prefix?: string;
 }
 
 const DRY_RUN = 'istio.io/dry-run';
@@ -44,19 +54,15 @@ function ruleName({ namespace, name }: Config, index: number): string {
   return `ns[${namespace}]-policy[${name}]-rule[${index}]`;
 }
 
-function ruleSet(
-  policies: readonly Config<AuthorizationPolicy>[],
-  action: Action,
-  tcp: boolean,
-  trustDomains: TrustDomains,
-): Rbac | undefined {
+/** Undefined without policies. A policy without rules gives one that never matches. */
+export function ruleSet({ policies, action, tcp, trustDomains, prefix = '' }: RuleSetInput): Rbac | undefined {
   if (policies.length === 0) return undefined;
   const entries = policies.flatMap((policy) => {
     const rules = policy.spec.rules ?? [];
-    if (rules.length === 0) return [[ruleName(policy, 0), NEVER] as const];
+    if (rules.length === 0) return [[prefix + ruleName(policy, 0), NEVER] as const];
     return rules.flatMap((rule, i) => {
       const enforced = rbacPolicy({ rule, tcp, namespace: policy.namespace, allow: action === 'ALLOW', trustDomains });
-      return enforced === undefined ? [] : [[ruleName(policy, i), enforced] as const];
+      return enforced === undefined ? [] : [[prefix + ruleName(policy, i), enforced] as const];
     });
   });
   return {
@@ -75,13 +81,10 @@ function ruleSets({ policies, trustDomains }: RbacInput, tcp: boolean): readonly
   return byAction
     .filter(([, all]) => all.length > 0)
     .map(([action, all]) => {
-      const set = (dryRun: boolean) =>
-        ruleSet(
-          all.filter((policy) => isDryRun(policy) === dryRun),
-          action,
-          tcp,
-          trustDomains,
-        );
+      const set = (dryRun: boolean) => {
+        const those = all.filter((policy) => isDryRun(policy) === dryRun);
+        return ruleSet({ policies: those, action, tcp, trustDomains });
+      };
       const shadowRules = set(true);
       return {
         rules: set(false),

@@ -31,6 +31,8 @@ export interface ConnectionChain extends Chain {
   readonly kind: 'tcp';
   readonly tcp: TcpDestination;
   readonly protocol: Protocol;
+  /** Of the server. */
+  readonly port: number;
   /** What comes is encrypted for somebody else, whose policies hold. */
   readonly unopened: boolean;
 }
@@ -104,6 +106,7 @@ function tcpChain(server: MergedServer, input: GatewayChainsInput): readonly Con
       ...(tls && { tls }),
       tcp: input.destination(route, portOf(server)),
       protocol,
+      port: server.port,
       unopened: false,
     },
   ];
@@ -117,7 +120,8 @@ function tlsChains(server: MergedServer, input: GatewayChainsInput, passed: Set<
     for (const host of sniHosts) passed.add(host);
     const tcp = input.destination(route, portOf(server));
     const { protocol } = server;
-    return [{ kind: 'tcp', match: { serverNames: sniHosts }, tcp, protocol, unopened: false }];
+    const { port } = server;
+    return [{ kind: 'tcp', match: { serverNames: sniHosts }, tcp, protocol, port, unopened: false }];
   });
 }
 
@@ -127,6 +131,7 @@ function passedChains(server: MergedServer, input: GatewayChainsInput): readonly
     match: { serverNames: [serverName], applicationProtocols: MESH_ALPN },
     tcp,
     protocol,
+    port: server.port,
     unopened: true,
   }));
 }

@@ -2,12 +2,12 @@ import type { ServerTLSSettings, Topology } from '#generated/config/specs.ts';
 import type { envoy } from '#generated/proto/types.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { protoDuration } from '../../base/proto-duration.ts';
+import type { AccessPolicies } from '../filters/access-policies.ts';
 import { networkFilters } from '../filters/network-filters.ts';
-import type { RbacInput } from '../filters/rbac.ts';
 import { type NetworkFilter, terminalFilters } from '../filters/tcp-proxy.ts';
 import { type Addresses, additionalAddresses, listenerAddress } from '../listeners/addresses.ts';
 import { filterChainMatch } from '../listeners/chain-match.ts';
-import { gatewayHttp, type HttpSettings } from '../listeners/chain-settings.ts';
+import { extensionsFor, gatewayHttp, type HttpSettings } from '../listeners/chain-settings.ts';
 import { connectionBufferLimit } from '../listeners/connection-settings.ts';
 import { PROXY_PROTOCOL, TLS_INSPECTOR } from '../listeners/listener-filters.ts';
 import { type ServerTls, serverTlsSocket } from '../listeners/server-tls.ts';
@@ -24,7 +24,7 @@ export interface GatewayListenerInput {
   readonly port: number;
   readonly chains: readonly GatewayChain[];
   readonly http: HttpSettings;
-  readonly authorization: RbacInput;
+  readonly access: AccessPolicies;
   /** ProxyConfig `gatewayTopology`. */
   readonly topology: Topology;
   /** How TLS ends; `agent`: the node has one, which serves the workload's own certificate. */
@@ -43,20 +43,27 @@ function isServed({ tls }: GatewayChain, input: GatewayListenerInput): boolean {
 }
 
 function httpFilter({ route, name, grpcWeb }: RequestChain, input: GatewayListenerInput): NetworkFilter {
-  const { authorization, topology } = input;
+  const { access, topology } = input;
   const statPrefix = `outbound_${input.name}`;
-  return gatewayHttp({ statPrefix, ownStatPrefix: name, route, grpcWeb, authorization, topology }, input.http);
+  const { port } = input;
+  return gatewayHttp({ statPrefix, ownStatPrefix: name, port, route, grpcWeb, access, topology }, input.http);
+}
+
+function httpFilters(chain: RequestChain, input: GatewayListenerInput): readonly NetworkFilter[] {
+  const extensions = extensionsFor(input.http.connectionExtensions, { mode: 'CLIENT', port: input.port });
+  return networkFilters({ extensions, terminal: [httpFilter(chain, input)] });
 }
 
 function tcpFilters(chain: ConnectionChain, input: GatewayListenerInput): readonly NetworkFilter[] {
-  const { http, authorization } = input;
+  const { http, access } = input;
   const { metadataExchange, metadataExchangeLabels } = http.switches;
   const tellsPeer = chain.tls?.mode === 'ISTIO_MUTUAL' && http.istioExtensions && metadataExchange;
   const destination = { ...chain.tcp, idleTimeout: chain.tcp.idleTimeout ?? http.idleTimeout };
   return networkFilters({
     ...(tellsPeer ? { peerMetadata: { labels: metadataExchangeLabels } } : {}),
-    ...(chain.unopened ? {} : { authorization }),
     statsFilters: http.statsFilters,
+    ...(chain.unopened ? {} : { access }),
+    extensions: chain.unopened ? [] : extensionsFor(http.connectionExtensions, { mode: 'CLIENT', port: chain.port }),
     terminal: terminalFilters({ ...destination, accessLog: http.accessLogs.tcp }, chain.protocol, http.switches),
   });
 }
@@ -67,7 +74,7 @@ function filterChain(chain: GatewayChain, input: GatewayListenerInput): FilterCh
   const peerExchange = input.http.istioExtensions && metadataExchange;
   return {
     ...(match === undefined ? {} : { filterChainMatch: match }),
-    filters: chain.kind === 'http' ? [httpFilter(chain, input)] : tcpFilters(chain, input),
+    filters: chain.kind === 'http' ? httpFilters(chain, input) : tcpFilters(chain, input),
     ...(chain.tls === undefined
       ? {}
       : {

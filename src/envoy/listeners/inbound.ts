@@ -3,13 +3,13 @@ import type { envoy } from '#generated/proto/types.ts';
 import { protoDuration } from '../../base/proto-duration.ts';
 import { isHttp2 } from '../../model/protocol.ts';
 import type { InterceptionMode } from '../../model/proxy.ts';
+import type { AccessPolicies } from '../filters/access-policies.ts';
 import { networkFilters } from '../filters/network-filters.ts';
-import type { RbacInput } from '../filters/rbac.ts';
 import { type NetworkFilter, terminalFilters } from '../filters/tcp-proxy.ts';
 import { statName } from '../names.ts';
 import { inboundRouteConfiguration } from '../routes/inbound.ts';
 import { type Addresses, additionalAddresses, listenerAddress, listenerName } from './addresses.ts';
-import { type HttpSettings, inboundHttp } from './chain-settings.ts';
+import { extensionsFor, type HttpSettings, inboundHttp } from './chain-settings.ts';
 import { type InboundMatch, inboundMatches, ownTlsMatches } from './inbound-matches.ts';
 import type { InboundPort } from './inbound-ports.ts';
 import { type InboundTls, meshTlsSocket } from './inbound-tls.ts';
@@ -27,7 +27,7 @@ export const VIRTUAL_INBOUND = 'virtualInbound';
 /** What all inbound filter chains of a proxy have in common. */
 export interface InboundSettings {
   readonly http: HttpSettings;
-  readonly authorization: RbacInput;
+  readonly access: AccessPolicies;
   /** Undefined: the proxy can have no certificate, so it takes plaintext, and where that is forbidden nothing. */
   readonly tls: InboundTls | undefined;
   /** MeshConfig `inboundClusterStatName`; empty: the cluster's name. */
@@ -67,11 +67,12 @@ function httpFilter(port: InboundPort, settings: InboundSettings): NetworkFilter
   const route = inboundRouteConfiguration({ cluster, hostname, port: port.port.port, protocol, retry: settings.retry });
   return inboundHttp(
     {
+      port: port.targetPort,
       statPrefix: isCatchAll(port) ? cluster : `inbound_${chainName(port, 'HTTP')}`,
       route,
       grpcWeb: protocol === 'GRPCWeb',
       http2: isHttp2(protocol),
-      authorization: settings.authorization,
+      access: settings.access,
     },
     settings.http,
   );
@@ -104,13 +105,15 @@ function usesOwnTls({ tls, mode }: InboundPort): boolean {
 }
 
 function chain(port: InboundPort, match: InboundMatch, settings: InboundSettings): FilterChain {
-  const { tls, authorization } = settings;
+  const { tls, access } = settings;
   const { applicationProtocols, transportProtocol, speaks } = match;
   const socket = tls === undefined ? undefined : transportSocket(port, match, tls);
+  const traffic = { mode: 'SERVER', port: port.targetPort } as const;
+  const extensions = extensionsFor(settings.http.connectionExtensions, traffic);
   const filters =
     speaks === 'HTTP'
-      ? networkFilters({ ...peerMetadata(settings), terminal: [httpFilter(port, settings)] })
-      : networkFilters({ ...connectionFilters(settings), authorization, terminal: tcpFilters(port, settings) });
+      ? networkFilters({ ...peerMetadata(settings), extensions, terminal: [httpFilter(port, settings)] })
+      : networkFilters({ ...connectionFilters(settings), access, extensions, terminal: tcpFilters(port, settings) });
   return {
     name: chainName(port, speaks),
     filterChainMatch: {
@@ -184,7 +187,9 @@ export interface VirtualInboundInput {
 /** Connections to where redirected ones come would come back to it without end. */
 function ownInboundPortChain(port: number, settings: InboundSettings): FilterChain {
   const refusing = ownPortChain(`${VIRTUAL_INBOUND}-blackhole`, port);
-  return { ...refusing, filters: networkFilters({ ...connectionFilters(settings), terminal: refusing.filters ?? [] }) };
+  const terminal = refusing.filters ?? [];
+  const filters = networkFilters({ ...connectionFilters(settings), terminal });
+  return { ...refusing, filters };
 }
 
 /**

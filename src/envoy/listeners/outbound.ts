@@ -7,7 +7,13 @@ import { networkFilters } from '../filters/network-filters.ts';
 import { type NetworkFilter, tcpProxy, terminalFilters } from '../filters/tcp-proxy.ts';
 import { type Addresses, additionalAddresses, listenerAddress } from './addresses.ts';
 import { type ChainMatch, filterChainMatch, matchesAll } from './chain-match.ts';
-import { type HttpSettings, type OutboundHttpChain, outboundHttp, type TcpSettings } from './chain-settings.ts';
+import {
+  extensionsFor,
+  type HttpSettings,
+  type OutboundHttpChain,
+  outboundHttp,
+  type TcpSettings,
+} from './chain-settings.ts';
 import { HTTP_INSPECTOR, TLS_INSPECTOR } from './listener-filters.ts';
 import type { TcpDestination } from './tcp-destination.ts';
 
@@ -17,7 +23,7 @@ type FilterChain = envoy.config.listener.v3.FilterChain;
 /** A chain that routes requests. */
 export interface HttpChain {
   readonly match: ChainMatch;
-  readonly http: Omit<OutboundHttpChain, 'statPrefix'>;
+  readonly http: Omit<OutboundHttpChain, 'statPrefix' | 'port'>;
 }
 
 /** A chain that passes connections on. */
@@ -66,13 +72,17 @@ function chainFilters(
   chain: HttpChain | TcpChain,
   { listener, tcp, http }: OutboundListenerInput,
 ): readonly NetworkFilter[] {
+  const { name, port } = listener;
+  const extensions = extensionsFor(tcp.connectionExtensions, { mode: 'CLIENT', port });
   if ('http' in chain) {
-    if (http === undefined) throw new Error(`listener ${listener.name} speaks HTTP, but nothing says how`);
-    return [outboundHttp({ ...chain.http, statPrefix: `outbound_${listener.name}` }, http)];
+    if (http === undefined) throw new Error(`listener ${name} speaks HTTP, but nothing says how`);
+    const manager = outboundHttp({ ...chain.http, statPrefix: `outbound_${name}`, port }, http);
+    return networkFilters({ extensions, terminal: [manager] });
   }
   const destination = { ...chain.tcp, idleTimeout: chain.tcp.idleTimeout ?? tcp.idleTimeout };
   return networkFilters({
     statsFilters: tcp.statsFilters,
+    extensions,
     ...(chain.dynamicHost === undefined
       ? {}
       : {

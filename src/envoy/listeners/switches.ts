@@ -20,6 +20,8 @@ export interface ListenerSwitches extends HttpFilterSwitches, ConnectionManagerS
   readonly ipv4BesideIpv6: boolean;
   /** `PILOT_SKIP_VALIDATE_TRUST_DOMAIN`: any identity that the mesh's roots vouch for is accepted. */
   readonly anyTrustDomain: boolean;
+  /** `PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS`: AuthorizationPolicies of one workload may name different providers. */
+  readonly severalAuthorizers: boolean;
 }
 
 export const DEFAULT_LISTENER_SWITCHES: ListenerSwitches = {
@@ -41,4 +43,5 @@ export const DEFAULT_LISTENER_SWITCHES: ListenerSwitches = {
   mergesServicePorts: false,
   ipv4BesideIpv6: false,
   anyTrustDomain: false,
+  severalAuthorizers: false,
 };

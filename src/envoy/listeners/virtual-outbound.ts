@@ -64,6 +64,7 @@ function dynamicHostsChain(http: HttpSettings): FilterChain {
       outboundHttp(
         {
           statPrefix: `outbound_${VIRTUAL_OUTBOUND}_allow_any_dynamic_dns`,
+          port: 0,
           route: outboundRouteConfiguration('allow_any_dynamic_dns', [virtualHost]),
         },
         http,

@@ -1,3 +1,4 @@
+import { AUTHORIZERS, KEY_SETS } from './access.ts';
 import type { Analyzer } from './analyzer.ts';
 import { CLIENT_TLS } from './client-tls-conflicts.ts';
 import { CONVERSIONS } from './conversions.ts';
@@ -12,6 +13,7 @@ import { GATEWAY_HOSTS } from './gateway-hosts.ts';
 import { GATEWAY_RULE_CONFLICTS, SIDECAR_HOST_CONFLICTS } from './host-conflicts.ts';
 import { HOST_OWNERS } from './host-owners.ts';
 import { PROVIDER_SERVICES } from './mesh-services.ts';
+import { MODULES } from './modules.ts';
 import { AUTHORIZATION_PROVIDER, TELEMETRY_PROVIDERS } from './providers.ts';
 import { SERVICE_ENTRY_SELECTOR, WORKLOAD_SELECTORS } from './selectors.ts';
 import { GATEWAY_SERVER_NAMES } from './server-names.ts';
@@ -58,4 +60,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   EMPTY_SUBSETS,
   CLAIM_ROUTES,
   GATEWAY_DESTINATION_PORTS,
+  KEY_SETS,
+  AUTHORIZERS,
+  MODULES,
 ];

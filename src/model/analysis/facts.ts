@@ -1,7 +1,9 @@
+import type { JWTRule, WasmConfig } from '#generated/config/specs.ts';
 import type { Hostname } from '../../base/host.ts';
 import type { Labels } from '../../base/labels.ts';
 import type { ConfigKey } from '../../config/config.ts';
 import type { Finding } from '../../config/finding.ts';
+import type { KeySet } from '../../config/key-sets.ts';
 import type { MtlsMode } from '../authentication.ts';
 
 /** `namespace/name`, the way an object of a known kind is called in a finding. */
@@ -113,6 +115,13 @@ export interface AddressBlock {
   readonly address: string;
 }
 
+/** An AuthorizationPolicy with the action CUSTOM, by whom it asks and for which workloads. */
+export interface CustomPolicy {
+  readonly name: ObjectName;
+  readonly provider: string;
+  readonly labels: Labels;
+}
+
 /** What analyzers may ask of the mesh: each answer is narrow, so that it changes seldom. */
 export interface MeshFacts {
   readonly domainSuffix: string;
@@ -170,6 +179,16 @@ export interface MeshFacts {
   selections(kind: string, namespace: string): readonly Selection[];
   /** A workload of the namespace that this object and another of its kind select, and the others that do; undefined: there is none. */
   contested(key: ConfigKey): { readonly workload: string; readonly others: readonly ObjectName[] } | undefined;
+  /** What is known of the keys of a rule, when they could not be fetched last. */
+  keySet(rule: JWTRule): KeySet | undefined;
+  /** Why nobody can be asked under the name of a provider; undefined when somebody can. */
+  authorizerProblem(provider: string): string | undefined;
+  /** Those of a namespace. */
+  customPolicies(namespace: string): readonly CustomPolicy[];
+  /** Why an Envoy that is connected, or any where it is an image, can not have a module; undefined when all can. */
+  unfetchedModule(wasm: WasmConfig): { readonly problem: string; readonly isImage: boolean } | undefined;
+  /** Whether policies for one workload may name several providers. */
+  severalAuthorizers(): boolean;
   /** Whether the mesh's default is that agents give addresses to services that have none. */
   allocatesAddresses(): boolean;
   /** ServiceEntries without addresses that take TCP on a port, sorted. */

@@ -3,7 +3,7 @@ import { isSubsetOfHost } from '../../base/host.ts';
 import { canonicalJson, Interner } from '../../base/intern.ts';
 import { append } from '../../base/multimap.ts';
 import { ObjectNumbers, WeakInterner } from '../../base/weak-intern.ts';
-import type { Config, ConfigKey } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
 import type { Collection, Derived, Graph } from '../../derive/graph.ts';
 import { gatewayChains, type PassedCluster } from '../../envoy/gateways/chains.ts';
 import { gatewayListener } from '../../envoy/gateways/listener.ts';
@@ -15,7 +15,7 @@ import { routesRequests } from '../../model/merged-gateway-server.ts';
 import type { ProxyScope } from '../../model/scope.ts';
 import type { Service } from '../../model/service.ts';
 import type { EncodedResource } from '../../proto/resource-set.ts';
-import type { Authorization } from '../authorization.ts';
+import type { Access, AccessKeys } from '../access-policies.ts';
 import { encodedResource, sameVersion } from '../encoded-resource.ts';
 import type { ListenerFacets } from '../listener-facets.ts';
 import { type HttpView, type ListenerViews, metadataFlag, type TcpView, type TlsView } from '../listener-views.ts';
@@ -40,7 +40,7 @@ interface ListenerKey {
   readonly binds: Addresses;
   /** All at the listener's place. */
   readonly ports: readonly MergedPort[];
-  readonly policies: readonly ConfigKey[];
+  readonly policies: AccessKeys;
   readonly view: GatewayView;
   readonly tcp: TcpView;
   readonly http: HttpView;
@@ -53,7 +53,7 @@ export interface GatewayListenerSources {
   readonly outbound: Outbound;
   readonly views: ListenerViews;
   readonly facets: ListenerFacets;
-  readonly authorization: Authorization;
+  readonly access: Access;
 }
 
 const FIRST_UNPRIVILEGED = 1024;
@@ -62,7 +62,7 @@ const FIRST_UNPRIVILEGED = 1024;
 export function deriveGatewayListeners(
   graph: Graph,
   mesh: Mesh,
-  { outbound, views, facets, authorization }: GatewayListenerSources,
+  { outbound, views, facets, access }: GatewayListenerSources,
 ): Collection<ProxyScope, string, EncodedResource> {
   const gatewayViews = new Interner<GatewayView>();
   const keys = new WeakInterner<ListenerKey>();
@@ -126,7 +126,7 @@ export function deriveGatewayListeners(
           networks: mesh.networks.get(ONE),
           proxy: { ...settings.proxy, connectionSettings: gatewayConnectionSettings(connectionSettings) },
         },
-        authorization: authorization.input(policies),
+        access: access.policies(policies),
         topology: view.topology,
         tls: { agent, serverFiles, sockets, defaults: mesh.facet('tlsDefaults') },
         exactBalance: view.exactBalance,
@@ -149,7 +149,7 @@ export function deriveGatewayListeners(
     const bind = ports[0]?.bind ?? '';
     const binds: Addresses = bind === '' ? wildcards(scope.ipFamilies) : [bind];
     const passesConnections = ports.some(({ servers }) => servers.some((server) => !routesRequests(server)));
-    const policies = authorization.policiesOf.get(scope);
+    const policies = access.keysOf(scope);
     const parts = { name, binds, ports, policies };
     const interned = {
       view: viewOf(scope),

@@ -17,7 +17,7 @@ import type { ProxyScope } from '../../model/scope.ts';
 import type { Service } from '../../model/service.ts';
 import type { EncodedResource } from '../../proto/resource-set.ts';
 import { LISTENER_TYPE } from '../../proto/type-urls.ts';
-import type { Authorization } from '../authorization.ts';
+import type { Access } from '../access-policies.ts';
 import { encodedResource, sameVersion } from '../encoded-resource.ts';
 import { addressView } from '../listener-views.ts';
 import type { Mesh } from '../mesh.ts';
@@ -34,7 +34,7 @@ export function deriveGrpcListeners(
   graph: Graph,
   mesh: Mesh,
   outbound: Outbound,
-  { authorization, peerPolicies }: { readonly authorization: Authorization; readonly peerPolicies: PeerPolicies },
+  { access, peerPolicies }: { readonly access: Access; readonly peerPolicies: PeerPolicies },
 ): ScopedResources {
   const asked = mesh.asked.of(LISTENER_TYPE);
 
@@ -97,7 +97,7 @@ export function deriveGrpcListeners(
       port,
       others: extraServiceAddresses(service, addressView(scope, mesh.options.addressAllocation)),
       mutualTls,
-      authorization: authorization.input(authorization.policiesOf.get(scope)),
+      authorization: access.policies(access.keysOf(scope)).authorization,
     });
     return encodedResource(LISTENER, name, listener);
   };

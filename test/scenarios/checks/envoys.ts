@@ -64,9 +64,12 @@ function camelCased(resource: ReturnType<typeof object>): ReturnType<typeof obje
   );
 }
 
-/** One request through a node. */
-export const traffic: Look = async ({ url, host, assert }, _world) => {
-  const answer = await httpRequest(text(url), { host: text(host), withinMs: 3_000 });
+/** One request through a node, with a token where the check has one: whose (`iss`) and signed with which key (`key`). */
+export const traffic: Look = async ({ url, host, jwt, assert }, world) => {
+  const { key, ...claims } = object(jwt);
+  const token = jwt === undefined ? undefined : world.key(text(key)).token(claims);
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const answer = await httpRequest(text(url), { host: text(host), headers, withinMs: 3_000 });
   const { status, backend } = assert;
   return firstOf([
     status === undefined || answer.status === status ? undefined : `${answer.status} ${answer.body.slice(0, 200)}`,

@@ -4,7 +4,7 @@ import type { AuthorizationPolicy, Rule } from '#generated/config/specs.ts';
 import type { Config } from '../../../../src/config/config.ts';
 import { httpRbacFilters, tcpRbacFilters } from '../../../../src/envoy/filters/rbac.ts';
 import { rbacPolicy } from '../../../../src/envoy/filters/rbac-rule.ts';
-import { appliesToSidecar, authorizationPolicies } from '../../../../src/model/authorization.ts';
+import { authorizationPolicies } from '../../../../src/model/authorization.ts';
 
 const CONTEXT = { tcp: false, namespace: 'shop', allow: true, trustDomains: ['cluster.local'] };
 
@@ -202,11 +202,4 @@ test('a dry run is only watched, under the name that traces look for', () => {
   assert.equal(filter?.typedConfig?.['rules'], undefined);
   assert.equal(filter?.typedConfig?.['shadowRulesStatPrefix'], 'istio_dry_run_deny_');
   assert.ok(filter?.typedConfig?.['shadowRules']);
-});
-
-test('a policy is for the workloads that it selects, and one that names targets for no sidecar', () => {
-  assert.ok(appliesToSidecar(policy('all', {}), { app: 'a' }));
-  assert.ok(appliesToSidecar(policy('some', { selector: { matchLabels: { app: 'a' } } }), { app: 'a' }));
-  assert.ok(!appliesToSidecar(policy('some', { selector: { matchLabels: { app: 'b' } } }), { app: 'a' }));
-  assert.ok(!appliesToSidecar(policy('gateway', { targetRefs: [{ kind: 'Gateway', name: 'g' }] }), { app: 'a' }));
 });

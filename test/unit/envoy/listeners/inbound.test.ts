@@ -99,6 +99,8 @@ const SETTINGS: InboundSettings = {
     statsFilters: [],
     switches: DEFAULT_LISTENER_SWITCHES,
     dnsLookupFamily: 'V4_ONLY',
+    connectionExtensions: [],
+    requestExtensions: [],
     istioExtensions: true,
     proxy: {},
     pathNormalization: undefined,
@@ -106,7 +108,11 @@ const SETTINGS: InboundSettings = {
     http10: false,
     tracing: UNTRACED,
   },
-  authorization: { policies: NO_AUTHORIZATION_POLICIES, trustDomains: ['cluster.local'] },
+  access: {
+    authorization: { policies: NO_AUTHORIZATION_POLICIES, trustDomains: ['cluster.local'] },
+    custom: { policies: [], authorizers: new Map(), several: false, trustDomains: ['cluster.local'] },
+    tokens: [],
+  },
   tls: {
     meshMtls: undefined,
     defaults: undefined,

@@ -21,6 +21,8 @@ const HTTP: HttpSettings = {
   statsFilters: [],
   switches: DEFAULT_LISTENER_SWITCHES,
   dnsLookupFamily: 'V4_ONLY',
+  connectionExtensions: [],
+  requestExtensions: [],
   istioExtensions: true,
   proxy: {},
   pathNormalization: undefined,

@@ -1,0 +1,106 @@
+import type { JWTRule, RequestAuthentication } from '#generated/config/specs.ts';
+import { parseDuration } from '../base/duration.ts';
+import { deepEqual } from '../base/equal.ts';
+import { compareStrings } from '../base/order.ts';
+import type { KeySet, KeySetId, KeySetSource, WantedKeySet } from '../config/key-sets.ts';
+import type { Derived, Graph } from '../derive/graph.ts';
+import { JWKS_TIMEOUT, type JwtKeys } from '../envoy/filters/jwt-authn.ts';
+import type { Configuration } from './configuration.ts';
+import { type Mesh, ONE } from './mesh.ts';
+import { type MeshCluster, meshCluster } from './mesh-cluster.ts';
+
+/** Who fetches the keys of a rule that names a URL. `PILOT_JWT_ENABLE_REMOTE_JWKS`. */
+export type JwksFetchMode =
+  /** The control plane. */
+  | 'istiod'
+  /** The proxy where the URL is that of a service of the mesh, else the control plane. */
+  | 'hybrid'
+  /** The proxy. */
+  | 'envoy';
+
+/** The keys that tokens are checked with. */
+export interface KeySets {
+  /** Those of a rule, as far as they are known. */
+  keysOf(rule: JWTRule): JwtKeys;
+  /** Why the keys of a rule are not known, or not the newest; undefined when nothing is wrong. */
+  problemOf(rule: JWTRule): KeySet | undefined;
+  /**
+   * Has sets that are wanted fetched from now on.
+   *
+   * @returns ends it
+   */
+  follow(source: KeySetSource): () => void;
+}
+
+function idOf({ jwksUri = '', issuer = '' }: JWTRule): KeySetId {
+  return jwksUri === '' ? `issuer ${issuer}` : `keys ${jwksUri}`;
+}
+
+function wantedSet(rule: JWTRule): WantedKeySet {
+  const { jwksUri = '', issuer = '', timeout = JWKS_TIMEOUT } = rule;
+  const isIssuer = jwksUri === '';
+  return { id: idOf(rule), url: isIssuer ? issuer : jwksUri, isIssuer, timeoutMs: parseDuration(timeout) ?? 0 };
+}
+
+/** One for each set, with the most patient rule's time. */
+function distinct(sets: readonly WantedKeySet[]): readonly WantedKeySet[] {
+  const byId = new Map<KeySetId, WantedKeySet>();
+  for (const set of sets) {
+    const known = byId.get(set.id);
+    if (known === undefined || known.timeoutMs < set.timeoutMs) byId.set(set.id, set);
+  }
+  return [...byId.values()].sort((a, b) => compareStrings(a.id, b.id));
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+function clusterOf(uri: string, services: Pick<Mesh, 'servicesOfHost'>): MeshCluster | undefined {
+  const url = URL.parse(uri);
+  if (url === null) return undefined;
+  const found = meshCluster(services, url.hostname, Number(url.port) || (DEFAULT_PORTS[url.protocol] ?? 0));
+  return 'problem' in found ? undefined : found;
+}
+
+/** Sets of keys are an input, so that a proxy is sent new ones when they come, and nobody else is. */
+export function deriveKeySets(
+  graph: Graph,
+  configuration: Configuration,
+  services: Pick<Mesh, 'servicesOfHost'>,
+  mode: JwksFetchMode,
+): KeySets {
+  const sets = graph.input<KeySetId, KeySet>('keySet', { equals: deepEqual });
+  const keys = graph.derived<KeySetId, string | undefined>('keys', (id) => sets.get(id)?.keys);
+  const remote = ({ jwksUri = '', jwks = '' }: JWTRule): JwtKeys | undefined => {
+    if (mode === 'istiod' || jwksUri === '' || jwks !== '') return undefined;
+    const found = clusterOf(jwksUri, services);
+    // What no cluster leads to is asked for in vain, so that no token is accepted.
+    return found === undefined && mode === 'hybrid' ? undefined : { uri: jwksUri, cluster: found?.cluster ?? '_' };
+  };
+  const isFetched = (rule: JWTRule): boolean => (rule.jwks ?? '') === '' && remote(rule) === undefined;
+  const wanted: Derived<'', readonly WantedKeySet[]> = graph.derived(
+    'wantedKeySets',
+    () =>
+      distinct(
+        configuration
+          .ofKind<RequestAuthentication>('RequestAuthentication')
+          .flatMap(({ spec }) => (spec.jwtRules ?? []).filter(isFetched).map(wantedSet)),
+      ),
+    { equals: deepEqual },
+  );
+  return {
+    keysOf: (rule) => (rule.jwks ? { inline: rule.jwks } : (remote(rule) ?? { inline: keys.get(idOf(rule)) })),
+    problemOf: (rule) => {
+      const set = isFetched(rule) ? sets.get(idOf(rule)) : undefined;
+      return set?.problem === undefined ? undefined : set;
+    },
+    follow: (source) => {
+      const tell = (id: KeySetId, set: KeySet | undefined) => graph.batch(() => sets.set(id, set));
+      const watch = graph.watch(wanted, ONE, (now) => source.want(now, tell));
+      source.want(watch.value, tell);
+      return () => {
+        watch.stop();
+        source.want([], () => undefined);
+      };
+    },
+  };
+}

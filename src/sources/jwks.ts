@@ -1,0 +1,171 @@
+import { canonicalJson } from '../base/intern.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import type { KeySet, KeySetId, KeySetSource, WantedKeySet } from '../config/key-sets.ts';
+import type { Clock } from '../xds/limits.ts';
+import { FetchError, type FetchLimits, fetchText } from './fetch-text.ts';
+import type { SourceLog } from './source.ts';
+
+export interface JwksSourceOptions {
+  readonly clock: Clock;
+  readonly log: SourceLog;
+  /** After how long keys are fetched again. Milliseconds. `PILOT_JWT_PUB_KEY_REFRESH_INTERVAL`. */
+  readonly refreshMs: number;
+  /** Addresses that are not asked. `BLOCKED_CIDRS_IN_JWKS_URIS`. */
+  readonly blocked: readonly string[];
+  /** Any certificate will do. `JWKS_RESOLVER_INSECURE_SKIP_VERIFY`. */
+  readonly insecure: boolean;
+}
+
+const MAX_BYTES = 1024 * 1024;
+const FIRST_RETRY_MS = 1000;
+/** While there are no keys, so that tokens are accepted soon after the server of keys is there. */
+const LAST_RETRY_MS = 3000;
+/** While there are. */
+const LAST_REFRESH_RETRY_MS = 60_000;
+/** For so long keys are used that can not be fetched again. @see istio/istio jwks_resolver.go `JwtPubKeyEvictionDuration` */
+const KEPT_MS = 7 * 24 * 3600 * 1000;
+
+/** @see OpenID Connect Discovery 1.0 section 4 */
+const DESCRIPTION = '/.well-known/openid-configuration';
+
+function parsed(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value)) return value;
+  } catch {}
+  throw new FetchError('answers with something that is no object in JSON');
+}
+
+/** @throws FetchError unless the text is a set of keys, so that no other document gets to proxies, where others can read it */
+function checkedKeys(text: string): string {
+  if (!Array.isArray(parsed(text)['keys'])) throw new FetchError('answers with something that is no set of keys');
+  return text;
+}
+
+/** The same keys, in any order and form. */
+function sameKeys(a: string, b: string): boolean {
+  const keysIn = (text: string) => (parsed(text)['keys'] as readonly unknown[]).map(canonicalJson).sort();
+  return a === b || canonicalJson(keysIn(a)) === canonicalJson(keysIn(b));
+}
+
+/** One set while it is wanted. */
+interface Followed {
+  wanted: WantedKeySet;
+  readonly stop: AbortController;
+  readonly tried: Promise<void>;
+  known: KeySet;
+  /** Of the clock. */
+  fetchedAt: number;
+  failures: number;
+  cancel: () => void;
+}
+
+/**
+ * Fetches sets of keys: at once when they are wanted, again after some time, and after seconds where there are none. What was
+ * fetched last is kept while the server can not be reached.
+ */
+export class JwksSource implements KeySetSource {
+  readonly #options: JwksSourceOptions;
+  readonly #followed = new Map<KeySetId, Followed>();
+  #tell: (id: KeySetId, set: KeySet | undefined) => void = () => undefined;
+
+  constructor(options: JwksSourceOptions) {
+    this.#options = options;
+  }
+
+  want(wanted: readonly WantedKeySet[], tell: (id: KeySetId, set: KeySet | undefined) => void): void {
+    this.#tell = tell;
+    const now = new Map(wanted.map((set) => [set.id, set]));
+    for (const [id, followed] of this.#followed) {
+      const set = now.get(id);
+      if (set === undefined) this.#leave(id, followed);
+      else if (set.timeoutMs !== followed.wanted.timeoutMs) followed.wanted = set;
+    }
+    for (const [id, set] of now) if (!this.#followed.has(id)) this.#follow(set);
+  }
+
+  /** Resolves when each set that is wanted now was asked for once, or after `ms` milliseconds. */
+  async tried(ms: number): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const cancel = this.#options.clock.after(ms, late.resolve);
+    await Promise.race([Promise.all([...this.#followed.values()].map(({ tried }) => tried)), late.promise]);
+    cancel();
+  }
+
+  #leave(id: KeySetId, followed: Followed): void {
+    followed.stop.abort();
+    followed.cancel();
+    this.#followed.delete(id);
+    this.#tell(id, undefined);
+  }
+
+  #follow(wanted: WantedKeySet): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = new AbortController();
+    const followed: Followed = {
+      wanted,
+      stop,
+      tried: promise,
+      known: {},
+      fetchedAt: 0,
+      failures: 0,
+      cancel: () => undefined,
+    };
+    this.#followed.set(wanted.id, followed);
+    void this.#attempt(followed).then(resolve);
+  }
+
+  async #attempt(followed: Followed): Promise<void> {
+    const { wanted, stop, known } = followed;
+    const { clock, refreshMs } = this.#options;
+    const fetched = await this.#fetch(wanted, stop.signal).then(
+      (keys): KeySet => ({ keys }),
+      (error: Error): KeySet => ({ problem: error.message }),
+    );
+    if (stop.signal.aborted) return;
+    if (fetched.keys !== undefined) {
+      followed.failures = 0;
+      followed.fetchedAt = clock.now();
+      const isSame = known.keys !== undefined && sameKeys(known.keys, fetched.keys);
+      this.#learn(followed, isSame ? { keys: known.keys } : fetched);
+      this.#later(followed, refreshMs);
+      return;
+    }
+    const isOld = clock.now() - followed.fetchedAt > KEPT_MS;
+    const kept = known.keys !== undefined && !isOld ? { keys: known.keys } : {};
+    this.#learn(followed, { ...kept, ...fetched });
+    const most = kept.keys === undefined ? LAST_RETRY_MS : Math.min(LAST_REFRESH_RETRY_MS, refreshMs);
+    this.#later(followed, Math.min(FIRST_RETRY_MS * 2 ** followed.failures++, most));
+  }
+
+  #later(followed: Followed, ms: number): void {
+    followed.cancel = this.#options.clock.after(ms, () => void this.#attempt(followed));
+  }
+
+  #learn(followed: Followed, known: KeySet): void {
+    const before = followed.known;
+    followed.known = known;
+    if (before.keys === known.keys && before.problem === known.problem) return;
+    const { log } = this.#options;
+    if (before.problem !== undefined && known.problem === undefined) log.info(`${followed.wanted.url}: has keys again`);
+    this.#tell(followed.wanted.id, known);
+  }
+
+  /** @throws FetchError whose message begins with the URL that was asked */
+  async #fetch({ url, isIssuer, timeoutMs }: WantedKeySet, stop: AbortSignal): Promise<string> {
+    const { blocked, insecure } = this.#options;
+    const limits: FetchLimits = { timeoutMs, maxBytes: MAX_BYTES, blocked, insecure };
+    const read = async <T>(asked: string, of: (text: string) => T, from?: string): Promise<T> => {
+      try {
+        return of(await fetchText(asked, { ...limits, ...(from === undefined ? {} : { from }) }, stop));
+      } catch (error) {
+        throw new FetchError(`${asked} ${(error as Error).message}`, { cause: error });
+      }
+    };
+    if (!isIssuer) return await read(url, checkedKeys);
+    const description = `${url.replace(/\/$/, '')}${DESCRIPTION}`;
+    const uri = await read(description, (text) => parsed(text)['jwks_uri']);
+    if (typeof uri !== 'string') throw new FetchError(`${description} names no jwks_uri`);
+    return await read(uri, checkedKeys, description);
+  }
+}
