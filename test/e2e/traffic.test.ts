@@ -6,12 +6,31 @@ import { TestAuthority } from '../support/certificates.ts';
 import { WorkDir } from '../support/work-dir.ts';
 import { ServedCase } from './acceptance.ts';
 import { ALL, CORPUS, withoutCorpus } from './conditions.ts';
+import { POLICY_TRAFFIC } from './traffic/policies.ts';
 import { RULE_TRAFFIC } from './traffic/rules.ts';
 import { trafficFailures } from './traffic/send.ts';
 import { SERVICE_TRAFFIC } from './traffic/services.ts';
 
 /** REDIRECT, TPROXY and NONE; in and out; HTTP of both versions, TCP and TLS; with an SDS server and without. */
-const FEW = ['001', '004', '010', '013', '017', '032', '038', '044', '055', '056', '085', '087', '089', '090'];
+const FEW = [
+  '001',
+  '004',
+  '010',
+  '013',
+  '017',
+  '032',
+  '038',
+  '044',
+  '055',
+  '056',
+  '085',
+  '087',
+  '089',
+  '090',
+  '100',
+  '103',
+  '108',
+];
 
 const skip = withoutCorpus();
 
@@ -21,7 +40,9 @@ else {
   const files = new WorkDir('authority');
   after(() => files[Symbol.dispose]());
   const authority = new TestAuthority(files.path);
-  const table = [...SERVICE_TRAFFIC, ...RULE_TRAFFIC].filter((sidecar) => ALL || FEW.includes(sidecar.case));
+  const table = [...SERVICE_TRAFFIC, ...RULE_TRAFFIC, ...POLICY_TRAFFIC].filter(
+    (sidecar) => ALL || FEW.includes(sidecar.case),
+  );
   for (const [number, sidecars] of Map.groupBy(table, (sidecar) => sidecar.case)) {
     const directory = caseDirectories(CORPUS).find((path) => basename(path).startsWith(`${number}-`)) ?? '';
     const proxies = new Set(sidecars.map(({ proxy }) => proxy));
