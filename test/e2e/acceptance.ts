@@ -7,6 +7,7 @@ import type { EnvoyProcess } from '../support/envoy-process.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
 import { type Namespace, Network } from '../support/network.ts';
 import { Resident } from '../support/resident.ts';
+import { headerModule } from '../support/wasm-module.ts';
 import { WorkDir } from '../support/work-dir.ts';
 import { MachineEnvoy, openToProxies } from './machine-envoy.ts';
 
@@ -74,6 +75,13 @@ export function fileSecrets(corpusCase: CorpusCase, proxy: CaseProxy): ReadonlyS
   return new Set(JSON.stringify(clusters).match(/(?<=")file-(cert|root):[^"]*(?=")/g));
 }
 
+/** A module for each file under `/opt` that a proxy is to run one from. */
+export function fileModules(corpusCase: CorpusCase, proxy: CaseProxy): Readonly<Record<string, Uint8Array>> {
+  const configs = [...expectedResources(corpusCase, proxy, 'ecds').values()];
+  const files = JSON.stringify(configs).match(/(?<="filename":"\/opt\/)[^"/]*(?=")/g) ?? [];
+  return Object.fromEntries(files.map((file) => [file, headerModule('x-module', file)]));
+}
+
 function at(value: JsonValue | undefined, ...path: readonly string[]): JsonValue | undefined {
   return path.reduce<JsonValue | undefined>((inner, key) => (inner as JsonObject | undefined)?.[key], value);
 }
@@ -119,6 +127,7 @@ async function acceptance(input: AcceptanceInput): Promise<Acceptance> {
     proxy,
     xds: served.xds,
     variant,
+    opt: fileModules(corpusCase, proxy),
     ...(authority
       ? { authority, fileSecrets: fileSecrets(corpusCase, proxy), etc: { 'certs/crl.pem': authority.revocations() } }
       : {}),

@@ -20,6 +20,8 @@ export interface MachineEnvoyOptions {
   readonly fileSecrets?: Iterable<string>;
   /** Files under `/etc` of the machine, by path from there. */
   readonly etc?: Readonly<Record<string, string>>;
+  /** Files under `/opt` of the machine, by path from there. */
+  readonly opt?: Readonly<Record<string, Uint8Array>>;
   /** Default delta. */
   readonly variant?: Variant;
 }
@@ -37,10 +39,12 @@ export class MachineEnvoy {
   }
 
   static async start(options: MachineEnvoyOptions): Promise<MachineEnvoy> {
-    const { machine, proxy, xds, authority, fileSecrets = [], etc = {}, variant } = options;
+    const { machine, proxy, xds, authority, fileSecrets = [], etc = {}, opt = {}, variant } = options;
     const dir = new WorkDir('envoy');
     mkdirSync(dir.at('etc'));
+    mkdirSync(dir.at('opt'));
     for (const [path, text] of Object.entries(etc)) dir.write(`etc/${path}`, text);
+    for (const [path, bytes] of Object.entries(opt)) writeFileSync(dir.at(`opt/${path}`), bytes);
     // Its user opens its log by name, and puts files beside it.
     writeFileSync(dir.at('.envoy.log'), '');
     chownSync(dir.at('.envoy.log'), PROXY_UID, PROXY_UID);
@@ -57,7 +61,7 @@ export class MachineEnvoy {
       const envoy = await EnvoyProcess.start({
         bootstrap: bootstrap(proxy, xds, sds, variant ?? 'delta'),
         dir,
-        prefix: machine.proxyPrefix(dir.at('etc')),
+        prefix: machine.proxyPrefix(dir.at('etc'), dir.at('opt')),
         admin: dir.at('admin.sock'),
       });
       return new MachineEnvoy(envoy, dir, sds);

@@ -82,8 +82,9 @@ export class Namespace {
    * and it has a `/run` and an `/etc` of its own, as configuration names sockets and files there.
    *
    * @param etc a directory whose files are put over those of `/etc`
+   * @param opt a directory whose files are those of `/opt`
    */
-  proxyPrefix(etc?: string): readonly string[] {
+  proxyPrefix(etc?: string, opt?: string): readonly string[] {
     const ownFiles = [
       'mount -t tmpfs -o mode=1777 tmpfs /run',
       'mkdir /run/.upper /run/.work',
@@ -91,6 +92,7 @@ export class Namespace {
       'rm -f /etc/resolv.conf',
       `echo nameserver ${this.#nameServer} > /etc/resolv.conf`,
       ...(etc === undefined ? [] : [`cp -r ${etc}/. /etc/`]),
+      ...(opt === undefined ? [] : ['mount -t tmpfs tmpfs /opt', `cp -r ${opt}/. /opt/`]),
       'exec "$@"',
     ].join(' && ');
     const user = ['--reuid', String(PROXY_UID), '--regid', String(PROXY_UID), '--clear-groups'];

@@ -101,6 +101,8 @@ export const POLICY_TRAFFIC: readonly SidecarTraffic[] = [
     ],
   },
   // Modules that nobody fetches refuse everything.
+  { case: '140', ...atHttpbin, requests: [toHttpbin('/a', { status: 403 })] },
+  { case: '140', ...atSleep, requests: [toSleep('/a', { backend: SLEEP })] },
   { case: '142', ...atHttpbin, requests: [toHttpbin('/a', { status: 403 })] },
   { case: '143', ...atHttpbin, requests: [toHttpbin('/a', { backend: HTTPBIN })] },
   { case: '143', proxy: 'old', apps: [HTTPBIN], requests: [toHttpbin('/a', { backend: HTTPBIN })] },

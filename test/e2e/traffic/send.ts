@@ -7,7 +7,7 @@ import type { EchoOptions } from '../../support/echo-server.ts';
 import { capture, type Namespace, Network } from '../../support/network.ts';
 import type { Probe } from '../../support/probe.ts';
 import { Resident } from '../../support/resident.ts';
-import { boundAddresses, fileSecrets, type ServedCase } from '../acceptance.ts';
+import { boundAddresses, fileModules, fileSecrets, type ServedCase } from '../acceptance.ts';
 import { MachineEnvoy } from '../machine-envoy.ts';
 import { deviations, type SidecarTraffic } from './expectation.ts';
 
@@ -48,6 +48,7 @@ export async function trafficFailures(
     machine,
     proxy,
     xds: served.xds,
+    opt: fileModules(corpusCase, proxy),
     ...(traffic.sds
       ? { authority, fileSecrets: fileSecrets(corpusCase, proxy), etc: { 'certs/crl.pem': authority.revocations() } }
       : {}),
