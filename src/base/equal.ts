@@ -22,5 +22,5 @@ function equalMaps(a: ReadonlyMap<unknown, unknown>, b: ReadonlyMap<unknown, unk
 
 /** Whether two lists hold the same items in the same order. */
 export function sameItems<T>(a: readonly T[], b: readonly T[], same: (x: T, y: T) => boolean = Object.is): boolean {
-  return a.length === b.length && a.every((item, i) => same(item, b[i] as T));
+  return a === b || (a.length === b.length && a.every((item, i) => same(item, b[i] as T)));
 }

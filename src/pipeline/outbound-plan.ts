@@ -1,9 +1,10 @@
 import type { DestinationRule, TrafficPolicy } from '#generated/config/specs.ts';
 import { cached } from '../base/cached.ts';
-import { deepEqual } from '../base/equal.ts';
+import { deepEqual, sameItems } from '../base/equal.ts';
 import { type Hostname, hostsOverlap, isWildcardHost } from '../base/host.ts';
 import { canonicalJson } from '../base/intern.ts';
 import type { Labels } from '../base/labels.ts';
+import { append } from '../base/multimap.ts';
 import { ObjectNumbers, WeakInterner } from '../base/weak-intern.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import { namesItsHost } from '../envoy/clusters/dynamic-dns.ts';
@@ -57,23 +58,29 @@ export function deriveOutboundPlan(graph: Graph, mesh: Mesh): OutboundPlans {
   const entries = new Entries();
 
   /** Namespaces that see the same services share the list. */
+  const known = new WeakMap<readonly Service[], ServiceList>();
   const services = graph.derived<OutboundScope, ServiceList>('outboundServices', ({ namespace, sidecar }) => {
     const { services: seen } = mesh.sidecarScope.get({ namespace, sidecar });
-    return lists.intern(serviceNumbers.ofAll(seen), () => ({ services: seen }));
+    return cached(known, seen, () =>
+      lists.intern(serviceNumbers.ofAll(seen), () => ({ services: seen, byHost: Map.groupBy(seen, hostnameOf) })),
+    );
   });
-  /** Namespaces for which some rule is meant; all others get the rules that are meant for everybody. */
-  const ruleNamespaces = graph.derived<'', ReadonlySet<string>>(
-    'destinationRuleNamespaces',
+  /** By namespace the hosts of rules that are in it or are meant for it: about all others it knows what everybody knows. */
+  const hostsByNamespace = graph.derived<'', ReadonlyMap<string, readonly Hostname[]>>(
+    'destinationRuleHostsByNamespace',
     () => {
-      const rules = mesh.ofKind<DestinationRule>('DestinationRule');
-      const byDefault = mesh.facet('defaultDestinationRuleExportTo') ?? [];
-      return new Set([
-        mesh.rootNamespace(),
-        ...byDefault,
-        ...rules.flatMap((r) => [r.namespace, ...(r.spec.exportTo ?? [])]),
-      ]);
+      const hosts = new Map<string, Hostname[]>();
+      for (const { spec, namespace } of mesh.ofKind<DestinationRule>('DestinationRule')) {
+        const host = fullHostname(spec.host, namespace, mesh.options.domainSuffix);
+        for (const of of new Set([namespace, ...(spec.exportTo ?? [])])) append(hosts, of, host);
+      }
+      return hosts;
     },
-    { equals: sameSet },
+  );
+  const hostsFor = graph.derived<string, readonly Hostname[]>(
+    'destinationRuleHostsOf',
+    (namespace) => hostsByNamespace.get(ONE).get(namespace) ?? [],
+    { equals: sameItems },
   );
   const ruledHosts = graph.derived<'', readonly Hostname[]>(
     'destinationRuleHosts',
@@ -92,27 +99,43 @@ export function deriveOutboundPlan(graph: Graph, mesh: Mesh): OutboundPlans {
     return (host) => exact.has(host) || wildcards.some((wildcard) => hostsOverlap(wildcard, host));
   });
 
-  const planned = graph.derived<PlanKey, OutboundPlan>('outboundPlan', (key) => {
-    const { list, namespace, labels, type, passesTls } = key;
+  const planOf = ({ list, labels, type, passesTls }: PlanKey, namespaceFor: (service: Service) => string) => {
     const ruled = hasRule.get(ONE);
     const found = new Map<string, OutboundEntry>();
     for (const service of list.services) {
       const rule = ruled(service.hostname)
-        ? mesh.destinationRule({ namespace, labels }, service, 'outbound')
+        ? mesh.destinationRule({ namespace: namespaceFor(service), labels }, service, 'outbound')
         : undefined;
-      const passing = passesTls ? entries.passing(service, rule, type) : [];
-      for (const entry of [...entries.of(service, rule, type), ...passing]) {
+      for (const entry of entries.all(service, rule, { type, passesTls })) {
         if (!found.has(entry.name)) found.set(entry.name, entry);
       }
     }
     return plans.intern(numbers.ofAll([...found.values()]), () => ({ entries: found }));
+  };
+  /** Where a namespace has rules, only the services that these are about are looked at, and most often nothing is different. */
+  const planned: Derived<PlanKey, OutboundPlan> = graph.derived<PlanKey, OutboundPlan>('outboundPlan', (key) => {
+    const { list, namespace, labels } = key;
+    if (namespace === ANY_NAMESPACE) return planOf(key, () => ANY_NAMESPACE);
+    const base = planned.get(planKey({ ...key, namespace: ANY_NAMESPACE, labels: NO_LABELS }));
+    const about = servicesAbout(list, hostsFor.get(namespace));
+    const isSame = (service: Service) => {
+      const rule = mesh.destinationRule({ namespace, labels }, service, 'outbound');
+      const others = mesh.destinationRule({ namespace: ANY_NAMESPACE, labels: NO_LABELS }, service, 'outbound');
+      const [own, shared] = [entries.all(service, rule, key), entries.all(service, others, key)];
+      return sameItems(own, shared);
+    };
+    if ([...about].every(isSame)) return base;
+    return planOf(key, (service) => (about.has(service) ? namespace : ANY_NAMESPACE));
   });
+  const planKey = (key: PlanKey): PlanKey => {
+    const { list, namespace, labels, type, passesTls } = key;
+    const id = `${serviceNumbers.of(list)}~${namespace}~${canonicalJson(labels)}~${type}~${passesTls}`;
+    return keys.intern(id, () => ({ list, namespace, labels, type, passesTls }));
+  };
   const of = graph.derived<OutboundScope, OutboundPlan>('outboundPlanOf', (scope) => {
-    const list = services.get(scope);
-    const namespace = ruleNamespaces.get(ONE).has(scope.namespace) ? scope.namespace : ANY_NAMESPACE;
     const { labels, view, passesTls = false } = scope;
-    const id = `${serviceNumbers.of(list)}~${namespace}~${canonicalJson(labels)}~${view.type}~${passesTls}`;
-    return planned.get(keys.intern(id, () => ({ list, namespace, labels, type: view.type, passesTls })));
+    const namespace = hostsFor.get(scope.namespace).length > 0 ? scope.namespace : ANY_NAMESPACE;
+    return planned.get(planKey({ list: services.get(scope), namespace, labels, type: view.type, passesTls }));
   });
   const entryOf: OutboundPlans['entryOf'] = (scope, service, name) => {
     const rule = hasRule.get(ONE)(service.hostname) ? mesh.destinationRule(scope, service, 'outbound') : undefined;
@@ -123,6 +146,19 @@ export function deriveOutboundPlan(graph: Graph, mesh: Mesh): OutboundPlans {
 
 interface ServiceList {
   readonly services: readonly Service[];
+  readonly byHost: ReadonlyMap<Hostname, readonly Service[]>;
+}
+
+function hostnameOf({ hostname }: Service): Hostname {
+  return hostname;
+}
+
+/** The services whose hosts are among some, or match a wildcard among them. */
+function servicesAbout({ services, byHost }: ServiceList, hosts: readonly Hostname[]): ReadonlySet<Service> {
+  const wildcards = hosts.filter(isWildcardHost);
+  const overlapping =
+    wildcards.length === 0 ? [] : services.filter((s) => wildcards.some((w) => hostsOverlap(w, s.hostname)));
+  return new Set([...overlapping, ...hosts.flatMap((host) => byHost.get(host) ?? [])]);
 }
 
 /** What a plan depends on. Interned. */
@@ -137,9 +173,7 @@ interface PlanKey {
 /** Stands for all namespaces that no rule is meant for: it is no namespace's name. */
 const ANY_NAMESPACE = '~';
 
-function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && a.isSubsetOf(b);
-}
+const NO_LABELS: Labels = {};
 
 type EntriesByType = Map<ClusterView['type'], readonly OutboundEntry[]>;
 type EntriesByRule = WeakMap<object, EntriesByType>;
@@ -154,6 +188,15 @@ class Entries {
   readonly #rules = new ObjectNumbers();
   readonly #known = new WeakMap<Service, EntriesByRule>();
   readonly #passing = new WeakMap<OutboundEntry, OutboundEntry>();
+
+  all(
+    service: Service,
+    rule: ConsolidatedDestinationRule | undefined,
+    { type, passesTls }: Pick<PlanKey, 'type' | 'passesTls'>,
+  ): readonly OutboundEntry[] {
+    const own = this.of(service, rule, type);
+    return passesTls ? [...own, ...this.passing(service, rule, type)] : own;
+  }
 
   of(
     service: Service,

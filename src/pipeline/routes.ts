@@ -1,6 +1,6 @@
 import type { Graph } from '../derive/graph.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
-import { ComposedConfiguration } from './composed-configuration.ts';
+import { ComposedConfiguration, type SharedHosts, sharedHosts } from './composed-configuration.ts';
 import { sameVersion } from './encoded-resource.ts';
 import { deriveGatewayRoutes } from './gateways/routes.ts';
 import { deriveGrpcRoutes } from './grpc/routes.ts';
@@ -12,8 +12,10 @@ import type { ScopedResources } from './resource-types.ts';
 import { deriveHashedHosts, deriveHashRules } from './route-hashes.ts';
 import { deriveRouteHeads } from './route-heads.ts';
 import { deriveRouteInputs, planKey } from './route-inputs.ts';
-import { deriveRoutePlans, type PlanEntry } from './route-plans.ts';
+import type { PlanEntry } from './route-plan.ts';
+import { deriveRoutePlans, entriesOf } from './route-plans.ts';
 import { deriveRouteView, type RouteView } from './route-view.ts';
+import type { SharedEntries } from './shared-route-plans.ts';
 import { unionCollection } from './union-collection.ts';
 import { deriveVirtualHosts, forAnyHost, virtualHostKey } from './virtual-hosts.ts';
 
@@ -38,21 +40,28 @@ export function deriveRoutes(graph: Graph, mesh: Mesh, outbound: Outbound): Scop
   const grpc = deriveGrpcRoutes(graph, mesh, { views, inputs, plans, virtualHosts });
   const gateways = deriveGatewayRoutes(graph, mesh, { outbound, heads, hashRules, virtualHosts });
 
+  /** Once for all namespaces, so that none of them reads every virtual host of the mesh. */
+  const sharedByPlan = graph.derived<SharedEntries, SharedHosts>(
+    'sharedVirtualHosts',
+    (entries) => sharedHosts(entries.map((entry) => virtualHosts.get(entry.key))),
+    { equals: (a, b) => a.version === b.version },
+  );
+
   const ofView = graph.collection<RouteView, string, EncodedResource>('routeConfiguration', {
     items: (view) => inputs.sources.get(view).keys(),
     value: (name, view) => {
       const source = inputs.sources.get(view).get(name);
       if (source === undefined) return undefined;
       const { listener, port, host } = source;
-      const plan = listener === undefined ? [] : (plans.item(view, planKey(listener, port)) ?? []);
-      const keys =
-        host === undefined
-          ? [...plan.map(({ key }) => key), virtualHostKey({ catchAll: inputs.catchAll.get(view) })]
-          : keysOfHost(plan, name, host);
-      return new ComposedConfiguration(
-        name,
-        keys.map((key) => virtualHosts.get(key)),
-      );
+      const plan = listener === undefined ? undefined : plans.item(view, planKey(listener, port));
+      if (host !== undefined) {
+        const keys = keysOfHost(plan === undefined ? [] : entriesOf(plan), name, host);
+        return new ComposedConfiguration(name, { others: keys.map((key) => virtualHosts.get(key)) });
+      }
+      const others = [virtualHosts.get(virtualHostKey({ catchAll: inputs.catchAll.get(view) }))];
+      if (plan === undefined) return new ComposedConfiguration(name, { others });
+      const own = new Map([...plan.own].map(([place, entry]) => [place, virtualHosts.get(entry.key)]));
+      return new ComposedConfiguration(name, { shared: sharedByPlan.get(plan.shared), own, others });
     },
     equals: sameVersion,
   });

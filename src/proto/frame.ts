@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { EncodedResource } from './resource-set.ts';
 
 /** Sizes of fields in protobuf's wire format, and a buffer that they are written to. All tags are below 16. */
 
@@ -16,18 +17,12 @@ export function textSize(text: string): number {
   return text === '' ? 0 : lengthSize(Buffer.byteLength(text));
 }
 
-/** A message, whole or in pieces. */
-export interface Pieces {
-  readonly bytes: Uint8Array;
-  readonly parts?: readonly Uint8Array[];
-}
+/** A message, whole or in pieces of which the size is known. */
+export type Pieces = Pick<EncodedResource, 'bytes' | 'pieces'>;
 
 /** Where there are pieces, `bytes` is not looked at: it may put them together for whoever reads it. */
 function contentSize(content: Pieces): number {
-  if (content.parts === undefined) return content.bytes.length;
-  let size = 0;
-  for (const part of content.parts) size += part.length;
-  return size;
+  return content.pieces === undefined ? content.bytes.length : content.pieces.size;
 }
 
 /** Of an Any's content. */
@@ -78,7 +73,7 @@ export class Frame {
     this.bytes(0x0a, url);
     if (size === 0) return;
     this.head(0x12, size);
-    for (const part of content.parts ?? [content.bytes]) {
+    for (const part of content.pieces?.parts() ?? [content.bytes]) {
       this.buffer.set(part, this.#at);
       this.#at += part.length;
     }

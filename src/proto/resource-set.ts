@@ -9,7 +9,7 @@ export interface EncodedResource {
    * The same in pieces, where it is kept so because others share them: one after the other they are `bytes`. Whoever copies the
    * message takes these, so that it is put together once.
    */
-  readonly parts?: readonly Uint8Array[];
+  readonly pieces?: { readonly size: number; parts(): readonly Uint8Array[] };
 }
 
 /** What changed in a set between two revisions. `changed` and `removed` are sorted by name and disjoint. */

@@ -53,6 +53,13 @@ export interface PlannedVirtualHost {
   readonly service?: RegisteredService;
 }
 
+/** The virtual hosts of a port, in order of their names. */
+export interface VirtualHostPlan {
+  readonly hosts: readonly PlannedVirtualHost[];
+  /** In lower case every name that some host has, on whatever port, or that is the full name of a service. */
+  readonly taken: ReadonlySet<string>;
+}
+
 /** Services that share routes on one port. */
 interface Group {
   readonly port: number;
@@ -86,29 +93,29 @@ export function registryOfPort(services: readonly Service[], listenPort: number)
 }
 
 /**
- * The virtual hosts of a port, each with its names, of which every one is unique, in order of their names. VirtualServices
- * come first: where two want a name, the one that comes first has it.
+ * The virtual hosts of a port, each with its names, of which every one is unique. VirtualServices come first: where two want a
+ * name, the one that comes first has it.
  *
  * @see istio/istio pilot/pkg/networking/core/httproute.go `BuildSidecarOutboundVirtualHosts`
  */
-export function virtualHostPlan(input: VirtualHostPlanInput): readonly PlannedVirtualHost[] {
+export function virtualHostPlan(input: VirtualHostPlanInput): VirtualHostPlan {
   const wildServices = [...input.registry.keys()].filter(isWildcardHost);
   const governed = input.virtualServices
     .filter((vs) => input.listenPort === 80 || namesAService(vs, input.registry, wildServices))
     .flatMap((virtualService) => governedGroups(virtualService, input));
-  const taken = new Set(governed.flatMap(({ services }) => services.map(({ hostname }) => hostname)));
+  const governedHosts = new Set(governed.flatMap(({ services }) => services.map(({ hostname }) => hostname)));
   const others = [...input.registry.values()].filter(
-    ({ hostname, service }) => !taken.has(hostname) && service.resolution !== 'Alias',
+    ({ hostname, service }) => !governedHosts.has(hostname) && service.resolution !== 'Alias',
   );
   const ungoverned = others.flatMap((service) =>
     service.ports
       .filter(({ protocol }) => mayBeHttp(protocol))
       .map(({ port }): Group => ({ port, hosts: [], services: [service] })),
   );
-  const hosts = namedHosts([...governed, ...ungoverned], input);
+  const { planned, taken } = namedHosts([...governed, ...ungoverned], input);
   const called =
-    input.listenPort === 0 ? hosts.flatMap(calledOnPort) : hosts.filter(({ port }) => port === input.listenPort);
-  return called.sort((a, b) => compareStrings(a.name, b.name));
+    input.listenPort === 0 ? planned.flatMap(calledOnPort) : planned.filter(({ port }) => port === input.listenPort);
+  return { hosts: called.sort((a, b) => compareStrings(a.name, b.name)), taken };
 }
 
 /** Requests that name no port mean port 80, so that on other ports only names with the port count. */
@@ -178,7 +185,12 @@ function separatedHosts(virtualService: PlannedVirtualService, input: VirtualHos
   return { hosts, services };
 }
 
-function namedHosts(groups: readonly Group[], input: VirtualHostPlanInput): PlannedVirtualHost[] {
+interface NamedHosts {
+  readonly planned: readonly PlannedVirtualHost[];
+  readonly taken: ReadonlySet<string>;
+}
+
+function namedHosts(groups: readonly Group[], input: VirtualHostPlanInput): NamedHosts {
   const { withPort, domainsOf } = input;
   const names = new Set<string>();
   const claimed = new Set<string>();
@@ -197,7 +209,7 @@ function namedHosts(groups: readonly Group[], input: VirtualHostPlanInput): Plan
     for (const host of group.hosts) add(host.toLowerCase(), group, undefined);
     for (const service of group.services) add(service.hostname, group, service);
   }
-  return planned;
+  return { planned, taken: claimed.union(known) };
 }
 
 /** Names that services have in full; with the port only where domains are written so. */

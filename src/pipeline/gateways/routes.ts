@@ -160,10 +160,8 @@ export function deriveGatewayRoutes(
     value: (name, { merged, view }) => {
       const servers = merged.routes.get(name) ?? [];
       const key = planKeys.intern(`${canonicalJson(servers)}~${numbers.of(view)}`, () => ({ servers, view }));
-      return new ComposedConfiguration(
-        name,
-        plans.get(key).map((virtualHost) => virtualHosts.get(virtualHost)),
-      );
+      const others = plans.get(key).map((virtualHost) => virtualHosts.get(virtualHost));
+      return new ComposedConfiguration(name, { others });
     },
     equals: sameVersion,
   });

@@ -9,14 +9,14 @@ import { sameVersion } from '../encoded-resource.ts';
 import type { Mesh } from '../mesh.ts';
 import type { ScopedResources } from '../resource-types.ts';
 import { type PlanKey, planKey, type RouteInputs } from '../route-inputs.ts';
-import type { PlanEntry } from '../route-plans.ts';
+import { entriesOf, type RoutePlan } from '../route-plans.ts';
 import type { RouteView } from '../route-view.ts';
 import type { EncodedPart, VirtualHostKey } from '../virtual-hosts.ts';
 
 export interface GrpcRouteSources {
   readonly views: Derived<ProxyScope, RouteView | undefined>;
   readonly inputs: RouteInputs;
-  readonly plans: Collection<RouteView, PlanKey, readonly PlanEntry[]>;
+  readonly plans: Collection<RouteView, PlanKey, RoutePlan>;
   readonly virtualHosts: Derived<VirtualHostKey, EncodedPart>;
 }
 
@@ -34,13 +34,9 @@ export function deriveGrpcRoutes(graph: Graph, mesh: Mesh, sources: GrpcRouteSou
       const view = views.get(scope);
       if (named === undefined || view === undefined) return undefined;
       const { listener, port } = sourceOf(name, named.port, undefined, inputs.listeners.get(view));
-      const plan = listener === undefined ? [] : (plans.item(view, planKey(listener, port)) ?? []);
-      const called = plan.filter(({ domains }) => servesHost(domains, named));
-      return new ComposedConfiguration(
-        name,
-        called.map(({ key }) => virtualHosts.get(key)),
-        { name },
-      );
+      const plan = listener === undefined ? undefined : plans.item(view, planKey(listener, port));
+      const called = plan === undefined ? [] : entriesOf(plan).filter(({ domains }) => servesHost(domains, named));
+      return new ComposedConfiguration(name, { others: called.map(({ key }) => virtualHosts.get(key)) }, { name });
     },
     equals: sameVersion,
   });

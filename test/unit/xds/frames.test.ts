@@ -90,7 +90,7 @@ test('a resource in pieces is not put together for a frame', () => {
   const { bytes, ...about } = fakeResource('a', 'text');
   const inPieces = {
     ...about,
-    parts: [bytes.subarray(0, 3), bytes.subarray(3)],
+    pieces: { size: bytes.length, parts: () => [bytes.subarray(0, 3), bytes.subarray(3)] },
     get bytes(): Uint8Array {
       throw new Error('its pieces were to be taken');
     },

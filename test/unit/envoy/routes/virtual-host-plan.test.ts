@@ -51,7 +51,7 @@ function planned(
     clientNamespace,
     withPort: false,
     domainsOf,
-  });
+  }).hosts;
 }
 
 const summary = (plan: ReturnType<typeof planned>) => plan.map(({ name, virtualService }) => [name, virtualService]);
