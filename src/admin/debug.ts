@@ -35,10 +35,13 @@ export function debugRoutes(sources: DebugSources): readonly Route[] {
   ];
 }
 
+/** Kinds of which some are made of Ingresses and objects of the Gateway API. */
+const MADE_KINDS = ['Gateway', 'VirtualService', 'DestinationRule'] as const;
+
 function configs({ mesh }: Pipeline): readonly JsonObject[] {
-  return mesh.configs
-    .keys()
-    .flatMap((key) => mesh.configs.get(key) ?? [])
+  const made = MADE_KINDS.flatMap((kind) => mesh.keysOf(kind));
+  return [...new Set([...mesh.configs.keys(), ...made])]
+    .flatMap((key) => mesh.configs.get(key) ?? mesh.config(key) ?? [])
     .filter(({ kind }) => kind !== 'Secret')
     .map(asObject);
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { debugRoutes } from '../admin/debug.ts';
+import { gatewaysRoute } from '../admin/gateways.ts';
 import { json, type Route, requestListener, text } from '../admin/http.ts';
 import { createMetrics } from '../admin/metrics.ts';
 import { Refusals } from '../admin/refusals.ts';
@@ -14,7 +15,9 @@ import { createPipeline } from '../pipeline/pipeline.ts';
 import { ProxySessions } from '../pipeline/session.ts';
 import { LastGoodFiles } from '../sources/last-good-files.ts';
 import type { Source } from '../sources/source.ts';
+import { StatusFiles } from '../sources/status-files.ts';
 import { VipFile } from '../sources/vip-file.ts';
+
 import { SYSTEM_CLOCK } from '../xds/limits.ts';
 import { DiscoveryServer } from '../xds/server.ts';
 import {
@@ -36,6 +39,7 @@ import { resourceProvider } from './provider.ts';
 import { refusedFrom } from './refused-from.ts';
 import { isLoopback, parseAddress, type Settings } from './settings.ts';
 import { configSources } from './sources.ts';
+import { writeStatuses } from './status-writer.ts';
 import { VERSION } from './version.ts';
 
 /** A control plane that serves. */
@@ -86,6 +90,8 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
   const releaseKeySets = pipeline.mesh.keySets.follow(keySets);
   // A control plane that is started again does not refuse for a moment what it accepted before.
   await keySets.tried(FIRST_KEYS_MS);
+  const statusFiles = new StatusFiles({ directory: join(root, 'var/lib/istio/status'), log });
+  const stopStatuses = writeStatuses(graph, pipeline.statuses, statusFiles);
   const findings = new Findings(graph, store, pipeline.analysis, (changes) => logFindings(log, changes));
 
   const metrics = createMetrics(VERSION, {
@@ -115,7 +121,7 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
     diagnostics: () => findings.all(),
     refusals: () => refusals.current(),
   };
-  const debug = [...debugRoutes(inspected), statusRoute(inspected)];
+  const debug = [...debugRoutes(inspected), statusRoute(inspected), gatewaysRoute(pipeline)];
   const { listen } = settings;
   try {
     const plain = ServerCredentials.createInsecure();
@@ -158,8 +164,14 @@ export async function startIstiod({ root, settings, env, log }: IstiodOptions): 
       findings.stop();
       releaseVips();
       releaseKeySets();
+      stopStatuses();
       discovery.close('the control plane stops; connect again');
-      await Promise.all([...[...bound.values()].map((b) => b.close()), lastGood.flush(), vips.flush()]);
+      await Promise.all([
+        ...[...bound.values()].map((b) => b.close()),
+        lastGood.flush(),
+        vips.flush(),
+        statusFiles.flush(),
+      ]);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Config, ConfigKey } from '../config/config.ts';
 import type { Graph, Input } from '../derive/graph.ts';
 import { type Analysis, deriveAnalysis } from './analysis.ts';
+import { deriveStatuses, type Statuses } from './conversions/status.ts';
 import { createMesh } from './create-mesh.ts';
 import type { Mesh } from './mesh.ts';
 import type { MeshOptions } from './options.ts';
@@ -14,11 +15,12 @@ export interface Pipeline {
   /** By type URL. */
   readonly resources: ReadonlyMap<string, ScopedResources>;
   readonly analysis: Analysis;
+  readonly statuses: Statuses;
 }
 
 export function createPipeline(graph: Graph, configs: Input<ConfigKey, Config>, options: MeshOptions): Pipeline {
   const mesh = createMesh(graph, configs, options);
   const outbound = deriveOutbound(graph, mesh);
   const resources = new Map(RESOURCE_TYPES.map(({ typeUrl, derive }) => [typeUrl, derive(graph, mesh, outbound)]));
-  return { graph, mesh, resources, analysis: deriveAnalysis(graph, mesh) };
+  return { graph, mesh, resources, analysis: deriveAnalysis(graph, mesh), statuses: deriveStatuses(graph, mesh) };
 }

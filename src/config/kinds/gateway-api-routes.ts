@@ -116,6 +116,25 @@ function* httpRuleFindings(at: Place, rule: KubeHttpRule): Generator<Finding> {
   yield* sessionFindings(at.at('sessionPersistence'), sessionPersistence);
 }
 
+/** Whether a match takes every request. */
+function takesAll({ path, headers, queryParams, method }: HttpMatch): boolean {
+  const { type = 'PathPrefix', value = '/' } = path ?? {};
+  const others = [headers, queryParams, method].some((condition) => condition !== undefined);
+  return type === 'PathPrefix' && value === '/' && !others;
+}
+
+/** Prefixes are tried before expressions, so that a rule for all requests leaves none to them. */
+function* unreachedFindings(at: Place, rules: readonly KubeHttpRule[]): Generator<Finding> {
+  if (!rules.some(({ matches = [{}] }) => matches.some(takesAll))) return;
+  for (const [i, { matches = [] }] of rules.entries()) {
+    for (const [j, { path }] of matches.entries()) {
+      if (path?.type !== 'RegularExpression') continue;
+      const place = at.at(i, 'matches', j, 'path', 'type');
+      yield place.warning('never decides: prefixes are tried first, and a rule for "/" takes every request');
+    }
+  }
+}
+
 function* matchCount(at: Place, rules: readonly { readonly matches?: readonly unknown[] }[]): Generator<Finding> {
   const count = rules.reduce((sum, { matches = [] }) => sum + matches.length, 0);
   if (count > MAX_MATCHES) yield at.error(`the rules have ${count} matches; at most ${MAX_MATCHES} are allowed`);
@@ -136,6 +155,7 @@ export const HTTP_ROUTE: KindDefinition<KubeHttpRoute> = defineKind({
     for (const [i, rule] of rules.entries()) yield* httpRuleFindings(at('rules', i), rule);
     yield* uniqueNames(at('rules'), rules, 'rule');
     yield* matchCount(at('rules'), rules);
+    yield* unreachedFindings(at('rules'), rules);
   },
   default: ({ rules = [{}], ...spec }) =>
     Object.freeze({

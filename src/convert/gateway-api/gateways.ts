@@ -23,6 +23,8 @@ export interface GatewayFacts extends ListenerFacts {
 
 /** What a Gateway or a ListenerSet is made into, and what its status says as far as it does not depend on who serves it. */
 export interface ConvertedGateway {
+  /** It is of another place, and only known. */
+  readonly isRemote?: boolean;
   readonly gateways: readonly Config<Gateway>[];
   /** What routes can attach to. */
   readonly parents: readonly ParentListener[];
@@ -125,7 +127,7 @@ export function convertedGateway(
   conflicts: ReadonlyMap<string, ListenerConflict>,
   facts: GatewayFacts,
 ): ConvertedGateway {
-  if (served.isRemote) return NOTHING;
+  if (served.isRemote) return { ...NOTHING, isRemote: true };
   const services = gatewayServices(gateway, facts.domainSuffix);
   const unresolved = clientCertificateProblem(gateway, facts);
   const unresolvedPart = unresolved === undefined ? {} : { unresolved };

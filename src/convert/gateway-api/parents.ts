@@ -2,6 +2,7 @@ import type { ParentReference } from '#generated/config/specs.ts';
 import { type Hostname, hostsOverlap, isSubsetOfHost, isWildcardHost } from '../../base/host.ts';
 import { compareStrings } from '../../base/order.ts';
 import type { Config } from '../../config/config.ts';
+import type { Problem } from '../problem.ts';
 import { GATEWAY_API } from './references.ts';
 
 /** What of a listener decides which routes it takes. */
@@ -167,4 +168,20 @@ export function servesHost({ listener, others }: Attachment, host: Hostname): bo
   if (own !== '' && !isWildcardHost(own)) return true;
   if (own !== '' && !hostsOverlap(host, own)) return false;
   return !others.some((other) => own.length <= other.length && isSubsetOfHost(host, other));
+}
+
+/** Of the reasons why no listener of a parent takes a route that which comes nearest. */
+const NEAREST = ['NotAllowedByListeners', 'NoMatchingListenerHostname', 'NoMatchingParent'] as const;
+
+/**
+ * Why a reference of a route holds nowhere; undefined where it does, or where nobody knows the parent.
+ *
+ * @param index which of the route's `parentRefs`
+ */
+export function deniedParent(index: number, attachments: readonly Attachment[]): Problem | undefined {
+  const own = attachments.filter((attachment) => attachment.index === index);
+  if (own.length === 0 || own.some(({ denied }) => denied === undefined)) return undefined;
+  const reasons = own.flatMap(({ denied }) => denied ?? []);
+  const nearest = NEAREST.flatMap((reason) => reasons.find((denied) => denied.reason === reason) ?? [])[0];
+  return nearest && { ...nearest, path: ['spec', 'parentRefs', index] };
 }

@@ -3,7 +3,7 @@ import { deepEqual } from '../../base/equal.ts';
 import type { Code } from '../../config/codes.ts';
 import { type ConfigKey, configKey, kindName } from '../../config/config.ts';
 import { type Finding, placeOf } from '../../config/finding.ts';
-import { type AttachedRoute, type Attachment, parentKind } from '../../convert/gateway-api/parents.ts';
+import { type AttachedRoute, deniedParent, parentKind } from '../../convert/gateway-api/parents.ts';
 import { GATEWAY_API } from '../../convert/gateway-api/references.ts';
 import type { Problem } from '../../convert/problem.ts';
 import type { Graph } from '../../derive/graph.ts';
@@ -41,17 +41,6 @@ function findingOf({ reason, message, path }: Problem): Finding {
   return code === undefined ? place.warning(message, 'VM0304') : place.error(message, code);
 }
 
-/** Why a reference of a route to a parent holds nowhere: of several reasons the one that comes nearest. */
-const NEAREST = ['NotAllowedByListeners', 'NoMatchingListenerHostname', 'NoMatchingParent'] as const;
-
-function deniedProblem(index: number, attachments: readonly Attachment[]): Problem | undefined {
-  const own = attachments.filter((attachment) => attachment.index === index);
-  if (own.length === 0 || own.some(({ denied }) => denied === undefined)) return undefined;
-  const reasons = own.flatMap(({ denied }) => denied ?? []);
-  const nearest = NEAREST.flatMap((reason) => reasons.find((denied) => denied.reason === reason) ?? [])[0];
-  return nearest && { ...nearest, path: ['spec', 'parentRefs', index] };
-}
-
 export function deriveConversionFindings(graph: Graph, mesh: Mesh): Pick<MeshFacts, 'conversionFindings'> {
   const { gateways, routes, backendTls, ingresses } = mesh.conversions;
 
@@ -72,7 +61,7 @@ export function deriveConversionFindings(graph: Graph, mesh: Mesh): Pick<MeshFac
     if (route === undefined) return [];
     const attachments = routes.attachments.get(key);
     const parents = (route.spec.parentRefs ?? []).flatMap(
-      (_, i) => missingParent(route.spec, route.namespace, i) ?? deniedProblem(i, attachments) ?? [],
+      (_, i) => missingParent(route.spec, route.namespace, i) ?? deniedParent(i, attachments) ?? [],
     );
     return [...parents, ...(routes.converted.get(key)?.problems ?? [])];
   };
