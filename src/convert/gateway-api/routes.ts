@@ -20,6 +20,8 @@ export interface HostRules {
   readonly gateway: string;
   readonly host: Hostname;
   readonly rules: readonly HTTPRoute[];
+  /** By which parts of equal age and namespace are ordered. */
+  readonly name: string;
 }
 
 /** What a route is made into, and why not more. */
@@ -77,7 +79,7 @@ export function requestRoute(
   const rules = rulesFor(attachments, (clients) =>
     route.kind === 'GRPCRoute' ? grpcRules(route, clients, facts) : httpRules(route, clients, facts),
   );
-  const hostRules = accepted(attachments).flatMap((attachment): readonly HostRules[] => {
+  const hostRules = accepted(attachments).flatMap((attachment): readonly Omit<HostRules, 'name'>[] => {
     const { listener, ref } = attachment;
     const own = rules.of(listener === undefined ? 'mesh' : 'gateway');
     if (own.length === 0) return [];
@@ -94,7 +96,8 @@ export function requestRoute(
         rules: atPort(own, port),
       }));
   });
-  return { ...NOTHING, hostRules, problems: rules.problems };
+  const named = hostRules.map((part, i) => ({ ...part, name: `${route.name}~${i}~${KUBERNETES_GATEWAY}` }));
+  return { ...NOTHING, hostRules: named, problems: rules.problems };
 }
 
 function virtualService(
@@ -166,12 +169,11 @@ export interface MergedRoute {
   readonly parts: readonly HostRules[];
 }
 
-/** Older routes first, then by namespace and name. */
-export function compareRoutes(
-  a: Pick<Config, 'creationTime' | 'namespace' | 'name'>,
-  b: Pick<Config, 'creationTime' | 'namespace' | 'name'>,
-): number {
-  return a.creationTime - b.creationTime || compareStrings(a.namespace, b.namespace) || compareStrings(a.name, b.name);
+type Aged = Pick<Config, 'creationTime' | 'namespace'>;
+
+/** Older routes first, then by namespace; of each namespace and age by the names of their parts. */
+export function compareAges(a: Aged, b: Aged): number {
+  return a.creationTime - b.creationTime || compareStrings(a.namespace, b.namespace);
 }
 
 export function mergedName(mergeKey: string): string {
@@ -181,24 +183,26 @@ export function mergedName(mergeKey: string): string {
 /**
  * The VirtualService of all rules for one host at one gateway: the most specific match decides, whichever route it is from.
  *
- * @param routes at least one, in order
+ * @param routes at least one, in any order
  * @see istio/istio pilot/pkg/config/kube/gateway/route_collections.go `mergeHTTPRoutes`
  */
 export function mergedVirtualService(
   mergeKey: string,
   routes: readonly MergedRoute[],
 ): Config<VirtualService> | undefined {
-  const [first] = routes;
-  const [part] = first?.parts ?? [];
-  if (first === undefined || part === undefined) return undefined;
-  const parents = routes.flatMap(({ route, parts }) => parts.map(() => parentsText(route)));
-  const rules = routes.flatMap(({ parts }) => parts.flatMap((one) => one.rules));
-  return madeConfig(first.route, {
+  const inOrder = routes
+    .flatMap(({ route, parts }) => parts.map((part) => ({ route, part })))
+    .sort((a, b) => compareAges(a.route, b.route) || compareStrings(a.part.name, b.part.name));
+  const [first] = inOrder;
+  if (first === undefined) return undefined;
+  const { route, part } = first;
+  const rules = inOrder.flatMap((one) => one.part.rules);
+  return madeConfig(route, {
     kind: 'VirtualService',
-    namespace: first.route.namespace,
+    namespace: route.namespace,
     name: mergedName(mergeKey),
-    annotations: routeMarks(parents.join()),
-    creationTime: first.route.creationTime,
-    spec: { hosts: [part.host], gateways: [part.gateway], http: [...rules].sort(compareRules) },
+    annotations: routeMarks(inOrder.map((one) => parentsText(one.route)).join()),
+    creationTime: route.creationTime,
+    spec: { hosts: [part.host], gateways: [part.gateway], http: rules.sort(compareRules) },
   });
 }

@@ -6,7 +6,7 @@ import { type AttachedRoute, type Attachment, attachmentsOf } from '../../conver
 import { GATEWAY_API } from '../../convert/gateway-api/references.ts';
 import {
   type ConvertedRoute,
-  compareRoutes,
+  compareAges,
   mergedName,
   mergedVirtualService,
   type RouteFacts,
@@ -35,7 +35,6 @@ interface RouteHead {
   readonly key: ConfigKey;
   readonly creationTime: number;
   readonly namespace: string;
-  readonly name: string;
   /** Of rules that are merged with those of others. */
   readonly mergeKeys: readonly string[];
   /** Of VirtualServices of its own. */
@@ -81,9 +80,9 @@ export function deriveConvertedRoutes(
       const route = config(key);
       const { hostRules = [], virtualServices = [] } = converted.get(key) ?? {};
       if (route === undefined || hostRules.length + virtualServices.length === 0) return undefined;
-      const { creationTime, namespace, name } = route;
+      const { creationTime, namespace } = route;
       const mergeKeys = [...new Set(hostRules.map(({ mergeKey }) => mergeKey))];
-      return { key, creationTime, namespace, name, mergeKeys, own: virtualServices.map((own) => own.key) };
+      return { key, creationTime, namespace, mergeKeys, own: virtualServices.map((own) => own.key) };
     },
     { equals: deepEqual },
   );
@@ -91,7 +90,7 @@ export function deriveConvertedRoutes(
     const all = ROUTE_KINDS.flatMap((kind) => configuration.byKind.get(kind)).flatMap((key) => heads.get(key) ?? []);
     const merged = new Map<string, RouteHead[]>();
     const found = new Map<ConfigKey, Source>();
-    for (const head of all.sort(compareRoutes)) {
+    for (const head of all.sort(compareAges)) {
       for (const mergeKey of head.mergeKeys) append(merged, mergeKey, head);
       for (const own of head.own) found.set(own, { routes: [head.key] });
     }

@@ -185,7 +185,8 @@ test('the mesh from which edits begin has routes of each kind of client', () => 
   const mesh = fileMesh(START);
   connect(mesh);
   const text = JSON.stringify(everything(mesh));
-  for (const part of ['http.80 ', 'it is served by edge-istio', '"Accepted"', 'loadBalancer']) assert.ok(text.includes(part), part);
+  for (const part of ['http.80 ', 'it is served by edge-istio', '"Accepted"', 'loadBalancer'])
+    assert.ok(text.includes(part), part);
 });
 
 test('after any edits all is as in a mesh made anew', () => {
