@@ -21,10 +21,13 @@ import {
 } from '../schema/gateway-api-policies.ts';
 import { uniqueNames } from './gateway-api-parents.ts';
 import { GRPC_ROUTE, HTTP_ROUTE, TCP_ROUTE, TLS_ROUTE } from './gateway-api-routes.ts';
+import { isCipherSuite } from './server-tls.ts';
 
 const OBJECT = { group: 'gateway.networking.k8s.io', scope: 'Namespaced', specField: 'spec' } as const;
 
 const HOST_ADDRESS = /^(?:\*\.)?[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
+const CIPHER_SUITES = 'gateway.istio.io/tls-cipher-suites';
 
 function* listenerFindings(at: Place, { protocol, tls, hostname }: KubeListener): Generator<Finding> {
   const isPlain = ['HTTP', 'TCP', 'UDP'].includes(protocol);
@@ -38,6 +41,10 @@ function* listenerFindings(at: Place, { protocol, tls, hostname }: KubeListener)
   }
   if (!isPlain && tls?.mode === 'Terminate' && tls.certificateRefs === undefined && tls.options === undefined) {
     yield at.at('tls').error('a gateway where TLS ends needs "certificateRefs"');
+  }
+  for (const suite of tls?.options?.[CIPHER_SUITES]?.split(',').map((name) => name.trim()) ?? []) {
+    if (!isCipherSuite(suite))
+      yield at.at('tls', 'options', CIPHER_SUITES).warning(`"${suite}" is not known and is ignored`);
   }
 }
 

@@ -22,7 +22,7 @@ const CIPHER_SUITES: ReadonlySet<string> = new Set([
 ]);
 
 /** A suite by name, or a part of an expression of several (`ALL`, `-NAME`, `[A|B]`), which is not looked into. */
-function isCipherSuite(text: string): boolean {
+export function isCipherSuite(text: string): boolean {
   return text === '' || text === 'ALL' || !/^[\p{L}\p{N}]/u.test(text) || CIPHER_SUITES.has(text);
 }
 

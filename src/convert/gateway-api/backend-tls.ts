@@ -52,9 +52,11 @@ export interface ConvertedBackendTls {
   readonly targets: readonly TargetStatus[];
   /** The policy holds, but nothing is trusted. */
   readonly unresolved?: Problem;
+  /** An annotation of it says so. */
+  readonly isIgnored?: true;
 }
 
-const IGNORED = 'istio.io/ignore-policy-attachment';
+const IGNORE = 'istio.io/ignore-policy-attachment';
 const NOTHING_TRUSTED = 'invalid://';
 
 const GROUPS: Readonly<Record<HostTls['kind'], string>> = { Service: '', ServiceEntry: 'networking.istio.io' };
@@ -91,6 +93,10 @@ function trustOf({ spec, namespace }: Config<KubeBackendTlsPolicy>, facts: Backe
   return { credentialName: `configmap://${namespace}/${ref.name}` };
 }
 
+function isIgnored({ annotations }: Config): boolean {
+  return annotations[IGNORE]?.toLowerCase() === 'true';
+}
+
 /**
  * A BackendTLSPolicy.
  *
@@ -102,8 +108,8 @@ export function convertedBackendTls(
   rivals: readonly Config<KubeBackendTlsPolicy>[],
   facts: BackendTlsFacts,
 ): ConvertedBackendTls {
-  const { spec, namespace, annotations } = policy;
-  if (annotations[IGNORED]?.toLowerCase() === 'true') return { hosts: [], targets: [] };
+  const { spec, namespace } = policy;
+  if (isIgnored(policy)) return { hosts: [], targets: spec.targetRefs.map((target) => ({ target })), isIgnored: true };
   const { hostname, subjectAltNames = [] } = spec.validation;
   const trust = trustOf(policy, facts);
   const names = subjectAltNames.flatMap(({ type, hostname: host, uri }) => (type === 'Hostname' ? host : uri) ?? []);
@@ -125,7 +131,9 @@ export function convertedBackendTls(
     if (target.sectionName !== undefined && port === undefined) {
       return problem('TargetNotFound', `${kind} ${namespace}/${target.name} has no port "${target.sectionName}"`);
     }
-    const rival = rivals.find((other) => other.spec.targetRefs.some((theirs) => isSameTarget(theirs, target)));
+    const rival = rivals.find(
+      (other) => !isIgnored(other) && other.spec.targetRefs.some((theirs) => isSameTarget(theirs, target)),
+    );
     if (rival !== undefined)
       return problem('Conflicted', `BackendTLSPolicy ${rival.name} has this target, and is older`);
     const { name } = target;

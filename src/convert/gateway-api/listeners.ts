@@ -13,7 +13,7 @@ export interface ListenerFacts extends CertificateFacts {
 /** What became of a listener. */
 export interface ListenerStatus {
   readonly name: string;
-  readonly supportedKinds: readonly string[];
+  readonly supportedKinds: readonly { readonly group: string; readonly kind: string }[];
   readonly conditions: readonly Condition[];
 }
 
@@ -86,11 +86,13 @@ export function convertedListener(
   const { settings, problems: ofTls } = listenerTls(listener, path, owner, gatewayTls, facts);
   const [tlsProblem] = ofTls;
   const lacksTls = listener.tls === undefined && ['HTTPS', 'TLS'].includes(listener.protocol);
-  const protocol = protocolProblem(listener, path) ?? (lacksTls ? missingTls(listener, path) : undefined);
+  const missing = lacksTls ? missingTls(listener, owner, path) : undefined;
+  const protocol = protocolProblem(listener, path) ?? (owner.kind === 'ListenerSet' ? missing : undefined);
   const kindsProblem = allKinds ? undefined : unsupportedKinds(listener, kinds, path);
   const authority = ofTls.find(({ reason }) => AUTHORITY_REASONS.has(reason));
   const accepted = protocol ?? (authority && { ...authority, reason: 'NoValidCACertificate' });
-  const badTls = tlsProblem && { reason: 'Invalid', message: `its TLS is not complete: ${tlsProblem.message}` };
+  const incomplete = tlsProblem ?? (protocol && missing);
+  const badTls = incomplete && { reason: 'Invalid', message: `its TLS is not complete: ${incomplete.message}` };
   const conditions: readonly Condition[] = [
     unless('Accepted', accepted, 'the listener is right'),
     fails('Conflicted', 'NoConflicts', 'no other listener has its place'),
@@ -108,13 +110,19 @@ export function convertedListener(
     kinds,
     ...(lacksTls ? {} : { server }),
     isValid: tlsProblem === undefined && protocol === undefined,
-    status: { name: listener.name, supportedKinds: kinds, conditions },
-    problems: [...ofTls, ...(protocol ? [protocol] : []), ...(kindsProblem ? [kindsProblem] : [])],
+    status: { name: listener.name, supportedKinds: kinds.map(ofGatewayApi), conditions },
+    problems: [...ofTls, protocol ?? missing, kindsProblem].flatMap((problem) => problem ?? []),
   };
 }
 
-function missingTls({ protocol }: KubeListener, path: Path): Problem {
-  return { reason: 'UnsupportedProtocol', message: `protocol ${protocol} needs "tls"`, path };
+function ofGatewayApi(kind: string): ListenerStatus['supportedKinds'][number] {
+  return { group: GATEWAY_API, kind };
+}
+
+/** A Gateway may leave TLS to its ListenerSets, which need it. */
+function missingTls({ protocol }: KubeListener, { kind }: ListenerOwner, path: Path): Problem {
+  const reason = kind === 'ListenerSet' ? 'UnsupportedProtocol' : 'NotServed';
+  return { reason, message: `nothing is served here, as protocol ${protocol} needs "tls"`, path };
 }
 
 function unsupportedKinds({ protocol }: KubeListener, kinds: readonly string[], path: Path): Problem {
@@ -139,7 +147,7 @@ export function conflictedListener(
     isValid: false,
     status: {
       name: listener.name,
-      supportedKinds: kinds,
+      supportedKinds: kinds.map(ofGatewayApi),
       conditions: [
         fails('Accepted', reason, message),
         holds('Conflicted', message, reason),

@@ -155,16 +155,20 @@ export interface PolicyStatus {
 }
 
 /** @see istio/istio pilot/pkg/config/kube/gateway/backend_policies.go `BackendTLSPolicyCollection` */
-export function backendTlsStatus({ targets, unresolved }: ConvertedBackendTls): PolicyStatus {
-  const untrusted = unresolved && { ...unresolved, reason: 'NoValidCACertificate' };
+export function backendTlsStatus({ targets, unresolved, isIgnored }: ConvertedBackendTls): PolicyStatus {
+  const ofTarget = (problem: Problem | undefined): readonly Condition[] => {
+    if (isIgnored) return [fails('Accepted', 'IgnoredByIstio', 'its annotation says to ignore it')];
+    const untrusted = unresolved && { ...unresolved, reason: 'NoValidCACertificate' };
+    return [
+      unless('Accepted', problem ?? (unresolved?.reason === 'Invalid' ? unresolved : untrusted), 'it is in force'),
+      unless('ResolvedRefs', unresolved, 'all that it refers to is there'),
+    ];
+  };
   return {
     ancestors: targets.map(({ target, problem }) => ({
       ancestorRef: target,
       controllerName: MESH_CONTROLLER,
-      conditions: [
-        unless('Accepted', problem ?? (unresolved?.reason === 'Invalid' ? unresolved : untrusted), 'it is in force'),
-        unless('ResolvedRefs', unresolved, 'all that it refers to is there'),
-      ],
+      conditions: ofTarget(problem),
     })),
   };
 }

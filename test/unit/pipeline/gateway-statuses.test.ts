@@ -62,7 +62,10 @@ test('a Gateway says which of its listeners are served, by whom, and how many ro
   ]);
   assert.deepEqual(status?.['addresses'], [{ type: 'Hostname', value: 'edge.mesh' }]);
   const [http, bad] = (status?.['listeners'] ?? []) as readonly (JsonObject & Conditions)[];
-  assert.deepEqual([http?.['attachedRoutes'], http?.['supportedKinds']], [1, ['HTTPRoute', 'GRPCRoute']]);
+  assert.deepEqual(
+    [http?.['attachedRoutes'], http?.['supportedKinds']],
+    [1, ['HTTPRoute', 'GRPCRoute'].map((kind) => ({ group: 'gateway.networking.k8s.io', kind }))],
+  );
   assert.deepEqual(conditions(http), [
     'Accepted True Accepted',
     'Conflicted False NoConflicts',
@@ -116,6 +119,63 @@ spec:
   assert.deepEqual(of('shop'), ['Accepted True Accepted', 'Programmed True Programmed']);
   assert.deepEqual(of('bank'), ['Accepted False NotAllowed', 'Programmed False NotAllowed']);
   assert.equal(statusOf(mesh, 'KubernetesGateway', EDGE)?.['attachedListenerSets'], 1);
+});
+
+test('a Gateway may leave TLS to its ListenerSets, which need it', () => {
+  const listeners = (name: string) => `listeners: [{name: ${name}, port: 443, protocol: HTTPS}]`;
+  const mesh = fileMesh({
+    'shop/gateway.yaml': GATEWAY.replace(/ {2}listeners:.*/s, `  ${listeners('whole')}\n`),
+    'shop/set.yaml': `apiVersion: gateway.networking.k8s.io/v1
+kind: ListenerSet
+metadata: {name: more}
+spec: {parentRef: {name: edge}, ${listeners('part').replace('443', '8443')}}
+`,
+  });
+  const listener = (status: JsonObject | undefined) =>
+    conditions(((status?.['listeners'] ?? []) as readonly JsonObject[])[0]).filter((text) =>
+      /^(Accepted|Programmed)/.test(text),
+    );
+  assert.deepEqual(listener(statusOf(mesh, 'KubernetesGateway', EDGE)), [
+    'Accepted True Accepted',
+    'Programmed True Programmed',
+  ]);
+  assert.deepEqual(listener(statusOf(mesh, 'ListenerSet', 'gateway.networking.k8s.io/ListenerSet/shop/more')), [
+    'Accepted False UnsupportedProtocol',
+    'Programmed False Invalid',
+  ]);
+  assert.deepEqual(
+    mesh.findings().flatMap(({ severity, message }) => (message.includes('needs "tls"') ? [severity] : [])),
+    ['warning', 'error'],
+  );
+});
+
+test('of two policies for a service the older one holds, unless it says that it is to be ignored', () => {
+  const policy = (name: string, annotations: string) => `apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {name: ${name}, annotations: ${annotations}}
+spec:
+  targetRefs: [{group: "", kind: Service, name: web}]
+  validation: {hostname: ${name}.test, wellKnownCACertificates: System}
+`;
+  const mesh = fileMesh({
+    'shop/web.yaml': 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n',
+    'shop/a.yaml': policy('a', '{}'),
+    'shop/b.yaml': policy('b', '{}'),
+  });
+  const of = (name: string) => {
+    const status = statusOf(mesh, 'BackendTLSPolicy', `gateway.networking.k8s.io/BackendTLSPolicy/shop/${name}`);
+    return ((status?.['ancestors'] ?? []) as readonly JsonObject[]).map(conditions);
+  };
+  const sni = () =>
+    mesh.pipeline.mesh.keysOf('DestinationRule').map((key) => JSON.stringify(mesh.pipeline.mesh.config(key)));
+  assert.deepEqual(of('b'), [['Accepted False Conflicted', 'ResolvedRefs True ResolvedRefs']]);
+  assert.match(sni().join(), /a\.test/);
+  mesh.write({ 'shop/a.yaml': policy('a', '{istio.io/ignore-policy-attachment: "true"}') });
+  assert.deepEqual(
+    [of('a'), of('b')],
+    [[['Accepted False IgnoredByIstio']], [['Accepted True Accepted', 'ResolvedRefs True ResolvedRefs']]],
+  );
+  assert.match(sni().join(), /b\.test/);
 });
 
 test('what somebody else serves has no status here, and what is of another place has the one that it is given', () => {
