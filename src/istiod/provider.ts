@@ -6,12 +6,14 @@ import { ConnectError, type Peer, type ResourceProvider, type Session } from '..
 export function resourceProvider(sessions: ProxySessions): ResourceProvider {
   return {
     connect(node: Node, _peer: Peer): Session {
-      const { id, cluster, metadata, locality, extensions } = node;
+      const { id, cluster, metadata, locality, extensions, userAgentBuildVersion } = node;
+      const { majorNumber, minorNumber } = userAgentBuildVersion?.version ?? {};
       const session = sessions.connect({
         id,
         metadata: metadata ?? {},
         ...(locality ? { locality } : {}),
         cluster,
+        ...(majorNumber === 1 && minorNumber !== undefined ? { envoyMinor: minorNumber } : {}),
         extensions: extensions.map(({ name }) => name),
       });
       if ('refused' in session) throw new ConnectError('INVALID_ARGUMENT', session.refused);

@@ -2,6 +2,7 @@ import { isIpAddress } from '../base/address.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { Labels } from '../base/labels.ts';
 import type { Locality } from './endpoint.ts';
+import { istioMinorVersion } from './istio-version.ts';
 import type { Capabilities, InterceptionMode, Proxy, ProxyType } from './proxy.ts';
 import type { IpFamilies } from './scope.ts';
 
@@ -12,6 +13,8 @@ export interface NodeDescription {
   readonly cluster?: string;
   readonly metadata: JsonObject;
   readonly locality?: { readonly region?: string; readonly zone?: string; readonly subZone?: string };
+  /** Minor version of Envoy that it says to be. */
+  readonly envoyMinor?: number;
   /** Names of the extensions that it was built with. */
   readonly extensions: readonly string[];
 }
@@ -59,6 +62,7 @@ export function proxyOfNode(node: NodeDescription): Proxy | NodeRefusal {
     clusterId: text(metadata, 'CLUSTER_ID'),
     serviceAccount: text(metadata, 'SERVICE_ACCOUNT'),
     serviceCluster: node.cluster ?? '',
+    istioMinor: istioMinorVersion(text(metadata, 'ISTIO_VERSION'), node.envoyMinor),
     interceptionMode: interceptionMode(text(metadata, 'INTERCEPTION_MODE')),
     revision: text(metadata, 'REVISION') || labelsOf(metadata['LABELS'])['istio.io/rev'] || '',
     capabilities: capabilitiesOf(node),

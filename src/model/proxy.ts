@@ -39,6 +39,8 @@ export interface Proxy {
   readonly serviceAccount: string;
   /** Of which service the node says to be a part; may be empty. */
   readonly serviceCluster: string;
+  /** Minor version of Istio whose proxies understand what it does. */
+  readonly istioMinor: number;
   readonly interceptionMode: InterceptionMode;
   readonly revision: string;
   readonly capabilities: Capabilities;

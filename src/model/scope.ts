@@ -17,8 +17,10 @@ export interface TargetRef {
   readonly targetPort: number;
 }
 
-/** The service that a proxy's spans are of. Each is absent where no tracer asks for it. */
-export interface TracedName {
+/** What tracers want to know of a proxy. Each is absent where none asks for it. */
+export interface TracedAs {
+  /** Minor version of Istio whose proxies understand what it does. */
+  readonly istioMinor: number;
   /** As the node says. */
   readonly service?: string;
   /** By the conventions of OpenTelemetry. */
@@ -51,8 +53,8 @@ export interface ProxyScope {
   readonly targets: readonly TargetRef[];
   /** Patches of EnvoyFilters that it gets, in order. */
   readonly patches: readonly PatchRef[];
-  /** Whose its spans are, where a tracer of mesh.yaml asks. */
-  readonly tracedAs?: TracedName;
+  /** What tracers of mesh.yaml ask for; absent where there are none. */
+  readonly tracedAs?: TracedAs;
   /** Node metadata that translation reads (`MESH_ID`, `PROXY_CONFIG`, `HTTP_PROXY_PORT`, `UNPRIVILEGED_POD`, …), normalised. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }

@@ -13,6 +13,7 @@ import { deriveMeshWideFacts } from './mesh-wide-facts.ts';
 import { deriveProtocolFacts } from './protocol-facts.ts';
 import { deriveServerFacts } from './server-facts.ts';
 import { deriveServiceFacts } from './service-facts.ts';
+import { deriveTelemetryFacts } from './telemetry-facts.ts';
 import { deriveVirtualServiceFacts } from './virtual-service-facts.ts';
 import { deriveWorkloadFacts } from './workload-facts.ts';
 
@@ -35,6 +36,7 @@ export function deriveAnalysis(graph: Graph, mesh: Mesh): Analysis {
     ...workloads,
     ...deriveGatewayFacts(graph, mesh, workloads),
     ...deriveAddressFacts(graph, mesh),
+    ...deriveTelemetryFacts(graph, mesh),
     ...deriveProtocolFacts(graph, mesh),
     ...deriveMeshWideFacts(mesh),
     ...deriveServerFacts(graph, mesh, workloads),

@@ -13,12 +13,11 @@ import type { AddressView } from '../envoy/listeners/service-address.ts';
 import type { ListenerSwitches } from '../envoy/listeners/switches.ts';
 import { BLACK_HOLE_CLUSTER, clusterName, PASSTHROUGH_CLUSTER } from '../envoy/names.ts';
 import type { SecretSockets } from '../envoy/tls-context.ts';
-import { istioMinorVersion } from '../model/istio-version.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { ExtensionHead } from '../model/traffic-extension.ts';
 import type { AddressAllocation } from '../model/vip.ts';
 import type { Mesh } from './mesh.ts';
-import type { Telemetries, TelemetryResults } from './telemetry.ts';
+import type { Telemetries, TelemetryResults, TracerView } from './telemetry.ts';
 
 /** What of a proxy counts for listeners that only pass connections on. Interned. */
 export interface TcpView {
@@ -47,7 +46,7 @@ export interface HttpView {
   /** Absent where nothing is traced. */
   readonly traced?: TracedWorkload;
   /** Telemetries about traces, and what counts for tracers; absent: only MeshConfig says something of traces. */
-  readonly tracer?: { readonly telemetries: Telemetries; readonly client: TracerClient };
+  readonly tracer?: TracerView;
   /** Unknown hosts are resolved by the request, by the agent's DNS where it names one. */
   readonly anyHost?: { readonly agentDns?: string };
 }
@@ -109,12 +108,13 @@ function tracedWorkload(scope: ProxyScope): TracedWorkload {
   };
 }
 
-function tracerClient(scope: ProxyScope): TracerClient {
+function tracerClient({ type, tracedAs }: ProxyScope): TracerClient {
+  const { istioMinor = 0, service = '', conventional = '' } = tracedAs ?? {};
   return {
-    gateway: scope.type === 'router',
-    minorVersion: istioMinorVersion(metadataText(scope, 'ISTIO_VERSION')),
-    service: scope.tracedAs?.service ?? '',
-    conventionalService: scope.tracedAs?.conventional ?? '',
+    gateway: type === 'router',
+    minorVersion: istioMinor,
+    service,
+    conventionalService: conventional,
   };
 }
 
@@ -148,7 +148,7 @@ export function deriveListenerViews(
   graph: Graph,
   mesh: Mesh,
   switches: ListenerSwitches,
-  telemetry: Pick<TelemetryResults, 'selected'>,
+  telemetry: Pick<TelemetryResults, 'selected' | 'lacking'>,
 ): ListenerViews {
   const tcpViews = new Interner<TcpView>();
   const httpViews = new Interner<HttpView>();
@@ -173,6 +173,11 @@ export function deriveListenerViews(
     inbound: mesh.facet('proxyInboundListenPort') ?? 15006,
   });
 
+  const tracerView = (telemetries: Telemetries, scope: ProxyScope): TracerView => {
+    const lacks = telemetry.lacking(scope);
+    return { telemetries, client: tracerClient(scope), ...(lacks.length > 0 ? { lacks } : {}) };
+  };
+
   const tcp = graph.derived<ProxyScope, TcpView>('tcpView', (scope) => {
     const idleTimeout = metadataText(scope, 'IDLE_TIMEOUT');
     const { logs, measures } = telemetry.selected(scope);
@@ -196,7 +201,7 @@ export function deriveListenerViews(
       http10: switches.http10 || metadataText(scope, 'HTTP10') === '1',
       ...extensions(scope, 'requests'),
       ...(proxy === undefined ? {} : { proxy }),
-      ...(telemetries === undefined ? {} : { tracer: { telemetries, client: tracerClient(scope) } }),
+      ...(telemetries === undefined ? {} : { tracer: tracerView(telemetries, scope) }),
       ...(telemetries !== undefined || mesh.facet('enableTracing') ? { traced: tracedWorkload(scope) } : {}),
       ...(anyHost ? { anyHost: agentDns === undefined ? {} : { agentDns } } : {}),
     });

@@ -11,17 +11,17 @@ import type { Proxy } from '../model/proxy.ts';
 import type { ProxyScope, SidecarScope } from '../model/scope.ts';
 import type { Service, ServiceTarget } from '../model/service.ts';
 import { sidecarScope as sidecarScopeOf } from '../model/sidecar-scope.ts';
-import { tracedName } from '../model/traced-name.ts';
+import { tracedAs } from '../model/traced-as.ts';
 import { MESH_GATEWAY, virtualServiceDestinations } from '../model/virtual-service.ts';
 import { isVisible } from '../model/visibility.ts';
 import { localityOfProxy, withTopologyLabels } from '../model/workload.ts';
+import { deriveAskedByTracers } from './asked-of-proxies.ts';
 import type { Configuration } from './configuration.ts';
 import { type DistinctNamespaces, distinctNamespaces, isDistinct } from './distinct-namespaces.ts';
 import type { EnvoyFilters } from './envoy-filters.ts';
 import { ONE } from './mesh.ts';
 import { proxyTargets } from './proxy-targets.ts';
 import type { Services } from './services.ts';
-import { deriveTracedNames } from './traced-names.ts';
 import type { VirtualServices } from './virtual-services.ts';
 import type { Workloads } from './workloads.ts';
 
@@ -88,7 +88,7 @@ export function deriveScopes(
     return sidecars.get(root).find(({ spec }) => spec.workloadSelector === undefined)?.key ?? '';
   };
 
-  const tracedNames = deriveTracedNames(graph, configuration);
+  const askedByTracers = deriveAskedByTracers(graph, configuration);
   const scopeOf = graph.derived<string, ProxyScope | undefined>('scopeOf', (id) => {
     const proxy = proxies.get(id);
     if (proxy === undefined) return undefined;
@@ -118,7 +118,7 @@ export function deriveScopes(
       network: proxy.network,
       clusterId: proxy.clusterId,
       locality,
-      ...tracedName(proxy, labels, tracedNames.get(ONE)),
+      ...tracedAs(proxy, labels, askedByTracers.get(ONE)),
       targets: targets.map(({ service, port, targetPort }) => ({ serviceId: service.id, port: port.port, targetPort })),
       patches: envoyFilters.patchesFor({ ...proxy, labels }),
       metadata: Object.fromEntries(

@@ -11,7 +11,7 @@ import {
   telemetryAccessLogs,
 } from '../envoy/filters/access-log.ts';
 import { type StatsFilter, statsFilters } from '../envoy/filters/metrics.ts';
-import type { FindService } from '../envoy/filters/provider-service.ts';
+import type { FindService, ProviderService } from '../envoy/filters/provider-service.ts';
 import type { TracerClient } from '../envoy/filters/tracers.ts';
 import { type HttpTracing, type TracedWorkload, telemetryTracing, UNTRACED } from '../envoy/filters/tracing.ts';
 import type { Direction } from '../envoy/listeners/proxy-headers.ts';
@@ -34,10 +34,16 @@ export interface SelectedTelemetries {
   readonly traces?: Telemetries;
 }
 
-export interface TracedRequests {
+/** What counts for the tracer of a proxy. */
+export interface TracerView {
   readonly telemetries: Telemetries;
-  readonly direction: Direction;
   readonly client: TracerClient;
+  /** Clusters that the proxy would need for a tracer and does not have; absent: none. */
+  readonly lacks?: readonly string[];
+}
+
+export interface TracedRequests extends TracerView {
+  readonly direction: Direction;
   readonly workload: TracedWorkload;
   /** Of the ProxyConfig that holds for the proxy. */
   readonly proxy: Tracing | undefined;
@@ -48,12 +54,15 @@ export interface TracedRequests {
 /** What Telemetries come to. An edit of one asks anew those whose workloads it is for, and stops where nothing comes of it. */
 export interface TelemetryResults {
   selected(scope: ProxyScope): SelectedTelemetries;
+  /** Clusters without which Envoy would refuse a tracer, and that a proxy does not have, be it that its Sidecar leaves them out. */
+  lacking(scope: ProxyScope): readonly string[];
   accessLogs(telemetries: Telemetries | undefined, direction: Direction): AccessLogs;
   statsFilters(telemetries: Telemetries | undefined, direction: Direction): readonly StatsFilter[];
   tracing(requests: TracedRequests): HttpTracing;
 }
 
 const NOTHING: SelectedTelemetries = {};
+const NONE: readonly string[] = [];
 const NO_FILTERS: readonly StatsFilter[] = [];
 
 function modeOf(direction: Direction): TrafficMode {
@@ -149,6 +158,27 @@ export function deriveTelemetry(graph: Graph, mesh: Mesh): TelemetryResults {
     return isFound ? { hostname, cluster: clusterName('outbound', port, '', hostname) } : undefined;
   };
 
+  /** Envoy refuses listeners for the sake of these tracers when it does not know their cluster. */
+  const insisted: Derived<'', readonly (ProviderService & { readonly port: number })[]> = graph.derived(
+    'clustersOfTracers',
+    () =>
+      (mesh.facet('extensionProviders') ?? []).flatMap(({ zipkin, datadog }) => {
+        const { service = '', port = 0 } = zipkin ?? datadog ?? {};
+        const found = service === '' ? undefined : find(service, port);
+        return found === undefined ? [] : [{ ...found, port }];
+      }),
+    { equals: deepEqual },
+  );
+  const lacking: Derived<ProxyScope, readonly string[]> = graph.derived(
+    'lackingForTracers',
+    (scope) =>
+      insisted.get(ONE).flatMap(({ hostname, port, cluster }) => {
+        const known = mesh.sidecarScope.get(scope).servicesByHostname.get(hostname);
+        return known?.ports.some((one) => one.port === port) ? [] : [cluster];
+      }),
+    { equals: deepEqual },
+  );
+
   const meshLog: Derived<'', MeshAccessLog> = graph.derived(
     'meshAccessLog',
     () => ({
@@ -191,12 +221,17 @@ export function deriveTelemetry(graph: Graph, mesh: Mesh): TelemetryResults {
       telemetries === undefined ? meshLogs.get(ONE) : accessLogs.get(keyOf(direction, telemetries)),
     statsFilters: (telemetries, direction) =>
       telemetries === undefined ? NO_FILTERS : stats.get(keyOf(direction, telemetries)),
-    tracing: ({ telemetries, direction, ...requests }) => {
+    lacking: (scope) => (insisted.get(ONE).length === 0 ? NONE : lacking.get(scope)),
+    tracing: ({ telemetries, direction, lacks = NONE, ...requests }) => {
       const specs = specsOf(telemetries).flatMap((spec) => spec.tracing ?? []);
       const tracedBy = tracing(specs, defaults.get(ONE).traces, modeOf(direction));
       if (tracedBy === undefined) return UNTRACED;
       const named = tracedBy.provider === undefined ? undefined : provider(tracedBy.provider);
-      return telemetryTracing(tracedBy, named, { ...requests, find, variable: mesh.options.variable });
+      const known: FindService = (service, port) => {
+        const found = find(service, port);
+        return found === undefined || lacks.includes(found.cluster) ? undefined : found;
+      };
+      return telemetryTracing(tracedBy, named, { ...requests, find: known, variable: mesh.options.variable });
     },
   };
 }

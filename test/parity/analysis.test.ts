@@ -39,6 +39,7 @@ const MORE: ReadonlyMap<string, string> = new Map([
     '108-authz-custom VM0214 AuthorizationPolicy default/c4',
     'its provider is at no service, and the policy denies all',
   ],
+  ['123-telemetry-tracing IST0133 MeshConfig mesh', 'the answers for proxies have no access token for SkyWalking'],
   ['140-wasm-http VM0104 WasmPlugin default/authn', 'the key "n" is read as a boolean'],
   ['140-wasm-http VM0215 WasmPlugin default/authn2', 'an image, which only an agent of Istio fetches'],
   [

@@ -83,6 +83,9 @@ function* providerProblems(at: Place, provider: ExtensionProvider): Generator<Fi
   if (provider.opentelemetry?.grpc !== undefined && provider.opentelemetry.http !== undefined) {
     yield at.at('opentelemetry', 'grpc').error('only one of grpc and http may be set');
   }
+  if (provider.skywalking?.accessToken !== undefined) {
+    yield at.at('skywalking', 'accessToken').error('is not told to proxies, nor is it by istiod: remove it');
+  }
   if (Object.keys(provider).every((name) => name === 'name'))
     yield at.error('says not what it is: set one of its fields');
 }

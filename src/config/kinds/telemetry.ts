@@ -1,7 +1,8 @@
-import type { Metrics, Telemetry, TelemetryTracing } from '#generated/config/specs.ts';
+import type { AccessLogging, Metrics, Telemetry, TelemetryTracing } from '#generated/config/specs.ts';
 import type { Finding, Place } from '../finding.ts';
 import { defineKind, type KindDefinition } from '../kind.ts';
 import { Telemetry as schema } from '../schema/telemetry.ts';
+import { logFilterFindings } from './cel.ts';
 import { targetedFindings } from './selectors.ts';
 
 /** @see istio/istio pkg/config/validation/validation.go `validateTelemetryTracing` */
@@ -27,6 +28,15 @@ function* metricsFindings(at: Place, metrics: readonly Metrics[]): Generator<Fin
   }
 }
 
+function* loggingFindings(at: Place, logging: readonly AccessLogging[]): Generator<Finding> {
+  for (const [i, { filter, providers = [] }] of logging.entries()) {
+    if (filter === undefined) continue;
+    yield* logFilterFindings(at.at(i, 'filter', 'expression'), filter.expression ?? '');
+    if (providers.length > 0) continue;
+    yield at.at(i, 'filter').warning('has no effect without providers beside it: write for which ones it is');
+  }
+}
+
 export const TELEMETRY: KindDefinition<Telemetry> = defineKind({
   group: 'telemetry.istio.io',
   versions: ['v1', 'v1alpha1'],
@@ -39,9 +49,6 @@ export const TELEMETRY: KindDefinition<Telemetry> = defineKind({
     yield* targetedFindings(at(), spec);
     yield* tracingFindings(at('tracing'), spec.tracing ?? []);
     yield* metricsFindings(at('metrics'), spec.metrics ?? []);
-    for (const [i, { filter }] of (spec.accessLogging ?? []).entries()) {
-      if (filter === undefined || (filter.expression ?? '').trim() !== '') continue;
-      yield at('accessLogging', i, 'filter', 'expression').error('needs a CEL expression, as "response.code >= 400"');
-    }
+    yield* loggingFindings(at('accessLogging'), spec.accessLogging ?? []);
   },
 });

@@ -1,5 +1,6 @@
 import type { ExtensionProvider } from '#generated/config/specs.ts';
 import type { envoy } from '#generated/proto/types.ts';
+import { isEvaluable } from '../../config/kinds/cel.ts';
 import type { LoggedBy } from '../../model/telemetry/access-logging.ts';
 import { packed } from '../../proto/message.ts';
 import {
@@ -90,10 +91,13 @@ export function telemetryAccessLogs({ loggedBy, provider, find, mesh }: Telemetr
   const loggers = loggedBy.flatMap(({ provider: name, disabled, filter }) => {
     const known = provider(name);
     const log = known && providerLog(known, find, mesh);
-    return log === undefined ? [] : [{ log, disabled, filters: filter === undefined ? [] : [celFilter(filter)] }];
+    if (log === undefined) return [];
+    // All that the listener is for would be refused with an expression that can not be evaluated.
+    const isOff = disabled || (filter !== undefined && !isEvaluable(filter));
+    return [{ log, isOff, filters: filter === undefined ? [] : [celFilter(filter)] }];
   });
   if (loggers.length === 0) return meshAccessLogs(mesh);
-  const active = loggers.filter(({ disabled }) => !disabled);
+  const active = loggers.filter(({ isOff }) => !isOff);
   const logs = active.map(({ log, filters }) => filtered(log, filters));
   const ofListener = active.map(({ log, filters }) => filtered(log, [NO_FILTER_CHAIN, ...filters]));
   return { http: logs, tcp: logs, listener: mesh.listener ? ofListener : [] };

@@ -14,6 +14,7 @@ import { GATEWAY_RULE_CONFLICTS, SIDECAR_HOST_CONFLICTS } from './host-conflicts
 import { HOST_OWNERS } from './host-owners.ts';
 import { PROVIDER_SERVICES } from './mesh-services.ts';
 import { MODULES } from './modules.ts';
+import { DEFAULT_PROVIDERS, METRICS_WITHOUT_FILTER, PROVIDER_ABILITIES } from './provider-abilities.ts';
 import { AUTHORIZATION_PROVIDER, TELEMETRY_PROVIDERS } from './providers.ts';
 import { SERVICE_ENTRY_SELECTOR, WORKLOAD_SELECTORS } from './selectors.ts';
 import { GATEWAY_SERVER_NAMES } from './server-names.ts';
@@ -49,6 +50,9 @@ export const ANALYZERS: readonly Analyzer[] = [
   TELEMETRY_SELECTORS,
   TELEMETRY_PROVIDERS,
   LOG_PROVIDERS,
+  PROVIDER_ABILITIES,
+  METRICS_WITHOUT_FILTER,
+  DEFAULT_PROVIDERS,
   AUTHORIZATION_PROVIDER,
   CLIENT_TLS,
   GATEWAY_BLOCKS,

@@ -5,6 +5,7 @@ import type { ConfigKey } from '../../config/config.ts';
 import type { Finding } from '../../config/finding.ts';
 import type { KeySet } from '../../config/key-sets.ts';
 import type { MtlsMode } from '../authentication.ts';
+import type { ProviderKind } from './provider-abilities.ts';
 
 /** `namespace/name`, the way an object of a known kind is called in a finding. */
 export type ObjectName = string;
@@ -197,6 +198,12 @@ export interface MeshFacts {
   otherProtocols(key: ConfigKey, host: Hostname, port: number): readonly ProtocolRival[];
   /** Names of the extension providers of mesh.yaml and of those that are built in. */
   providers(): readonly string[];
+  /** What the extension provider of a name is, whatever case it is written in; undefined: there is none. */
+  providerKind(name: string): ProviderKind | undefined;
+  /** Whether mesh.yaml, or a Telemetry of the namespace or of the root namespace, names a provider of traces. */
+  tracesSomewhere(namespace: string): boolean;
+  /** Whether a connected proxy of the namespace, or (`*`) of any, is an Envoy without Istio's filter for metrics. */
+  hasEnvoyWithoutMetrics(namespace: string): boolean;
   /** Whether mesh.yaml says where access logs go. */
   hasDefaultLogProvider(): boolean;
   /** Whether an EnvoyFilter before this one brings in what has the name to proxies of certain versions alone. */

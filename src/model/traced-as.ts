@@ -4,18 +4,21 @@ import type { Labels } from '../base/labels.ts';
 import type { Proxy } from './proxy.ts';
 import type { ProxyScope } from './scope.ts';
 
-/** What tracers want to know of a proxy. */
-export interface AskedNames {
+/** What the tracers of the mesh want to know of a proxy. */
+export interface AskedByTracers {
+  /** There are any. */
+  readonly any: boolean;
   readonly service: boolean;
   readonly conventional: boolean;
 }
 
 /** Tracers that name the service on their own; others leave it to who receives the spans. */
-export function askedNames(providers: readonly ExtensionProvider[]): AskedNames {
+export function askedByTracers(providers: readonly ExtensionProvider[]): AskedByTracers {
   const enrichments = providers.flatMap(({ opentelemetry }) =>
     opentelemetry === undefined ? [] : [opentelemetry.serviceAttributeEnrichment === 'OTEL_SEMANTIC_CONVENTIONS'],
   );
   return {
+    any: providers.some((one) => one.zipkin ?? one.opentelemetry ?? one.datadog ?? one.skywalking),
     service: enrichments.includes(false) || providers.some(({ datadog }) => datadog !== undefined),
     conventional: enrichments.includes(true),
   };
@@ -43,14 +46,15 @@ function conventionalName({ id, metadata }: Proxy, labels: Labels): string {
 }
 
 /** What of the names of a proxy is a part of its scope: what no tracer asks for keeps no two apart. */
-export function tracedName(
+export function tracedAs(
   proxy: Proxy,
   labels: Labels,
-  { service, conventional }: AskedNames,
+  { any, service, conventional }: AskedByTracers,
 ): Pick<ProxyScope, 'tracedAs'> {
-  if (!service && !conventional) return {};
+  if (!any) return {};
   return {
     tracedAs: {
+      istioMinor: proxy.istioMinor,
       ...(service ? { service: proxy.serviceCluster } : {}),
       ...(conventional ? { conventional: conventionalName(proxy, labels) } : {}),
     },
