@@ -16,6 +16,8 @@ export interface LocalMeshOptions {
   readonly type?: 'sidecar' | 'router';
   /** What the Envoy says that its address is; default 127.0.0.1. Endpoints there are taken to be its own. */
   readonly ip?: string;
+  /** Of Envoy, beside those of every test. */
+  readonly args?: readonly string[];
   /** Of Envoy; default 1.40.0. */
   readonly version?: string;
   /** Default delta. */
@@ -36,7 +38,7 @@ export class LocalMesh {
 
   /** Resolves when the Envoy's workers run and nothing warms. */
   static async start(options: LocalMeshOptions): Promise<LocalMesh> {
-    const { files, mesh, type = 'sidecar', ip = '127.0.0.1', version, variant = 'delta' } = options;
+    const { files, mesh, type = 'sidecar', ip = '127.0.0.1', args = [], version, variant = 'delta' } = options;
     await using started = new AsyncDisposableStack();
     const dir = started.use(new WorkDir());
     for (const [path, text] of Object.entries(files)) dir.write(`etc/istio/conf/${path}`, text);
@@ -45,7 +47,7 @@ export class LocalMesh {
     const metadata = { INTERCEPTION_MODE: 'NONE', LABELS: { app: 'client' } };
     const node = nodeJson({ id: 'client-1.shop', namespace: 'shop', metadata, type, ips: [ip] });
     const bootstrap = envoyBootstrap({ xds: istiod.addresses.grpc, node, variant });
-    const envoy = started.use(await EnvoyProcess.start({ bootstrap, dir, ...(version ? { version } : {}) }));
+    const envoy = started.use(await EnvoyProcess.start({ bootstrap, dir, args, ...(version ? { version } : {}) }));
     await envoy.untilReady();
     started.move();
     return new LocalMesh(dir, istiod, envoy);

@@ -10,6 +10,7 @@ import { POLICY_TRAFFIC } from './traffic/policies.ts';
 import { RULE_TRAFFIC } from './traffic/rules.ts';
 import { trafficFailures } from './traffic/send.ts';
 import { SERVICE_TRAFFIC } from './traffic/services.ts';
+import { TELEMETRY_TRAFFIC } from './traffic/telemetry.ts';
 
 /** REDIRECT, TPROXY and NONE; in and out; HTTP of both versions, TCP and TLS; with an SDS server and without. */
 const FEW = [
@@ -30,6 +31,8 @@ const FEW = [
   '100',
   '103',
   '108',
+  '121',
+  '123',
 ];
 
 const skip = withoutCorpus();
@@ -40,7 +43,7 @@ else {
   const files = new WorkDir('authority');
   after(() => files[Symbol.dispose]());
   const authority = new TestAuthority(files.path);
-  const table = [...SERVICE_TRAFFIC, ...RULE_TRAFFIC, ...POLICY_TRAFFIC].filter(
+  const table = [...SERVICE_TRAFFIC, ...RULE_TRAFFIC, ...POLICY_TRAFFIC, ...TELEMETRY_TRAFFIC].filter(
     (sidecar) => ALL || FEW.includes(sidecar.case),
   );
   for (const [number, sidecars] of Map.groupBy(table, (sidecar) => sidecar.case)) {

@@ -79,7 +79,7 @@ export class Namespace {
 
   /**
    * As `prefix`, for a proxy: its user is exempt from capture, it may open transparent sockets, it asks the world's name server,
-   * and it has a `/run` and an `/etc` of its own, as configuration names sockets and files there.
+   * and it has a `/run`, an `/etc` and a `/var/log` of its own, as configuration names sockets and files there.
    *
    * @param etc a directory whose files are put over those of `/etc`
    * @param opt a directory whose files are those of `/opt`
@@ -87,6 +87,7 @@ export class Namespace {
   proxyPrefix(etc?: string, opt?: string): readonly string[] {
     const ownFiles = [
       'mount -t tmpfs -o mode=1777 tmpfs /run',
+      'mount -t tmpfs -o mode=1777 tmpfs /var/log',
       'mkdir /run/.upper /run/.work',
       'mount -t overlay -o lowerdir=/etc,upperdir=/run/.upper,workdir=/run/.work overlay /etc',
       'rm -f /etc/resolv.conf',

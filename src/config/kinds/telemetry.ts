@@ -1,4 +1,5 @@
 import type { AccessLogging, Metrics, Telemetry, TelemetryTracing } from '#generated/config/specs.ts';
+import { celExpression } from '../../base/cel.ts';
 import type { Finding, Place } from '../finding.ts';
 import { defineKind, type KindDefinition } from '../kind.ts';
 import { Telemetry as schema } from '../schema/telemetry.ts';
@@ -22,6 +23,10 @@ function* metricsFindings(at: Place, metrics: readonly Metrics[]): Generator<Fin
         const place = at.at(i, 'overrides', j, 'tagOverrides', name);
         if (name === '') yield place.warning('a tag needs a name');
         if (operation === 'UPSERT' && value === '') yield place.error('needs a "value", or "operation: REMOVE"');
+        const { problem } = celExpression(value);
+        if (operation === 'UPSERT' && value !== '' && problem !== undefined) {
+          yield place.at('value').warning(`is no CEL, at character ${problem.column}: ${problem.message}`);
+        }
         if (operation === 'REMOVE' && value !== '') yield place.at('value').error('a tag that is removed has no value');
       }
     }
