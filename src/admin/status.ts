@@ -8,8 +8,8 @@ import { likeliestSources, sourcesOf } from '../pipeline/resource-sources.ts';
 import type { ProxySessions } from '../pipeline/session.ts';
 import type { StreamStatus } from '../xds/events.ts';
 import { json, type Route, text } from './http.ts';
-import { shortType } from './metrics.ts';
 import type { Refusal } from './refusals.ts';
+import { shortType } from './short-type.ts';
 
 export interface StatusSources {
   readonly pipeline: Pipeline;

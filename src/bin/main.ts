@@ -11,12 +11,10 @@ function main(): Promise<number> {
 }
 
 main().then(
-  (code) => {
-    process.exitCode = code;
-  },
+  // At once: what somebody left open must not keep half a control plane alive.
+  (code) => process.exit(code),
   (error: unknown) => {
     process.stderr.write(`istiod: a fault of the program: ${error instanceof Error ? error.stack : String(error)}\n`);
-    // Servers that were opened before the fault must not keep half a control plane alive.
     process.exit(70);
   },
 );

@@ -65,4 +65,5 @@ export const CODE_ADVICE: Readonly<Record<Code, string>> = {
   VM0302: 'Name a listener that takes the route: by its name, port, hostname, kinds and namespaces.',
   VM0303: 'Give each listener of a port its own hostname, and each target one policy.',
   VM0304: 'Remove it, or use the object that the finding names.',
+  VM0401: 'Write what the finding names, or leave the option out.',
 };

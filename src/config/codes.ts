@@ -1,7 +1,8 @@
 /**
  * Every code that a finding can have, with what it means. `IST…` are Istio's own (istio/istio
  * pkg/config/analysis/msg/messages.yaml), used where one says the same; `VM…` are ours: 00 fields and kinds, 01 files and
- * documents, 02 what is served, 03 what Kubernetes' Ingresses and Gateway API are made into.
+ * documents, 02 what is served, 03 what Kubernetes' Ingresses and Gateway API are made into, 04 options of
+ * istiod.yaml.
  */
 export const CODES = {
   IST0002: 'A field is deprecated; the finding says what replaces it.',
@@ -64,6 +65,7 @@ export const CODES = {
   VM0303:
     'A listener or policy of the Gateway API is not in force, as it is at odds with another or with its protocol.',
   VM0304: 'A part of an Ingress or object of the Gateway API has no effect here.',
+  VM0401: 'An option of istiod.yaml is known, but this version does not do what it says.',
 } as const;
 
 export type Code = keyof typeof CODES;

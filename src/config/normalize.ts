@@ -2,7 +2,7 @@ import { isJsonObject } from '../base/json.ts';
 import { nearestName } from '../base/nearest-name.ts';
 import { type Finding, type Path, placeOf } from './finding.ts';
 import { readScalar, shown } from './schema/scalars.ts';
-import type { Enum, Field, Message } from './schema/schema.ts';
+import type { Enum, Field, Message, Scalar } from './schema/schema.ts';
 
 /** What became of a raw value. */
 export interface Normalized {
@@ -171,7 +171,8 @@ function readField(field: Field, raw: unknown, style: Message['style'], reading:
 }
 
 function readList(field: Field, raw: unknown, style: Message['style'], reading: Reading): unknown {
-  if (!Array.isArray(raw)) return refused(reading, `must be a list, not ${shown(raw)}: begin each element with "- "`);
+  if (!Array.isArray(raw))
+    return refused(reading, `must be a list, not ${shownOf(field, raw)}: begin each element with "- "`);
   checkSize(field, raw.length, reading);
   if (raw.length === 0) return undefined;
   const items = raw.map((item: unknown, i) => {
@@ -184,7 +185,8 @@ function readList(field: Field, raw: unknown, style: Message['style'], reading: 
 }
 
 function readMap(field: Field, raw: unknown, style: Message['style'], reading: Reading): unknown {
-  if (!isJsonObject(raw)) return refused(reading, `must be a map, not ${shown(raw)}: write "name: value" pairs`);
+  if (!isJsonObject(raw))
+    return refused(reading, `must be a map, not ${shownOf(field, raw)}: write "name: value" pairs`);
   const entries = Object.entries(raw);
   checkSize(field, entries.length, reading);
   if (entries.length === 0) return undefined;
@@ -208,7 +210,18 @@ function checkSize({ required, minItems, maxItems }: Field, size: number, readin
   }
 }
 
-function readValue({ type }: Field, raw: unknown, style: Message['style'], reading: Reading): unknown {
+function shownOf({ secret }: Field, raw: unknown): string {
+  return secret === true && typeof raw !== 'object' ? 'a single value' : shown(raw);
+}
+
+function secretProblem({ kind }: Scalar): string {
+  return kind === 'bytes'
+    ? 'must be bytes in base64: write plain text under stringData'
+    : 'must be a text: put it in quotes';
+}
+
+function readValue(field: Field, raw: unknown, style: Message['style'], reading: Reading): unknown {
+  const { type } = field;
   switch (type.kind) {
     case 'message':
       return readMessage(type, raw, reading);
@@ -216,7 +229,7 @@ function readValue({ type }: Field, raw: unknown, style: Message['style'], readi
       return readEnum(type, raw, style, reading);
     default: {
       const { value, unreadable, outOfBounds: wrong } = readScalar(type, raw, style === 'proto');
-      if (unreadable !== undefined) return refused(reading, unreadable);
+      if (unreadable !== undefined) return refused(reading, field.secret === true ? secretProblem(type) : unreadable);
       if (wrong !== undefined) outOfBounds(reading, wrong);
       return value;
     }

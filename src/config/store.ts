@@ -67,6 +67,7 @@ export class ConfigStore {
   readonly #options: Required<Omit<ConfigStoreOptions, 'lastGood'>>;
   /** Of objects that changed after their source had given its first state. */
   readonly #changedAt = new Map<ConfigKey, number>();
+  #revision = 0;
   readonly #lastGood: LastGoodStorage | undefined;
   readonly #sources: SourceState[] = [];
   readonly #changes = new Map<SourceState, Changes>();
@@ -111,6 +112,11 @@ export class ConfigStore {
 
   get rootNamespace(): string {
     return rootNamespaceOf(this.#mesh(), this.#options.rootNamespace);
+  }
+
+  /** Counts what changed of objects in force. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /** Whether every source has given a whole state. */
@@ -238,10 +244,15 @@ export class ConfigStore {
     const changed = this.#changedFindings(files);
     this.#graph.batch(() => {
       for (const key of edited) this.#noteChange(key);
-      for (const key of touched) this.configs.set(key, this.get(key));
+      for (const key of touched) this.#put(key, this.get(key));
       for (const file of changed) this.diagnostics.set(file, this.#findings.get(file));
     });
     if (changed.size > 0) for (const listener of this.#listeners) listener(changed);
+  }
+
+  #put(key: ConfigKey, config: Config | undefined): void {
+    if (config?.hash !== this.configs.get(key)?.hash) this.#revision++;
+    this.configs.set(key, config);
   }
 
   /** Called before the change, for objects that were edited. */

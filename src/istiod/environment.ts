@@ -1,12 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { MeshFile } from '#generated/config/specs.ts';
 import type { Config } from '../config/config.ts';
-import { MESH } from '../config/mesh-files.ts';
+import type { LastGoodStorage } from '../config/last-good.ts';
+import { MESH, MESH_KEY } from '../config/mesh-files.ts';
 import { parseFile } from '../config/parse.ts';
 import type { AddressAllocation } from '../model/vip.ts';
 import type { JwksFetchMode } from '../pipeline/key-sets.ts';
 import { listenerSwitches } from '../pipeline/listener-switches.ts';
 import type { MeshOptions } from '../pipeline/options.ts';
 import { DEFAULT_MESH_OPTIONS } from '../pipeline/options.ts';
+import { FILE_SOURCE, MESH_FILE } from './sources.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,16 +29,32 @@ export function effectiveEnvironment(real: Environment, written: Readonly<Record
   return { env: { ...real, ...written }, conflicts };
 }
 
-/** The `env` of mesh.yaml as it stands when the process starts; nothing when the file is missing or can not be taken. */
-export function writtenEnvironment(meshFile: string | undefined): Readonly<Record<string, string>> {
-  if (meshFile === undefined) return {};
-  const { configs } = parseFile('etc/istio/mesh.yaml', meshFile, {
-    source: '',
-    namespace: '',
-    strict: false,
-    whole: MESH,
-  });
-  return (configs[0] as Config<MeshFile> | undefined)?.spec.env ?? {};
+/**
+ * The `env` of mesh.yaml, as it stands when the process starts; where mesh.yaml can not be taken, that of its last good version.
+ *
+ * @param lastGood copies of an earlier process
+ */
+export function readEnvironment(root: string, lastGood?: LastGoodStorage): Readonly<Record<string, string>> {
+  let text: string | undefined;
+  try {
+    text = readFileSync(join(root, MESH_FILE), 'utf8');
+  } catch (error) {
+    // That it can not be read is a finding of its source.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+  }
+  const copy = () => lastGood?.load(FILE_SOURCE).find(({ key }) => key === MESH_KEY)?.text;
+  return (text === undefined ? undefined : environmentIn(text)) ?? environmentIn(copy() ?? '') ?? {};
+}
+
+/** @returns undefined when the text can not be taken as mesh.yaml */
+function environmentIn(text: string): Readonly<Record<string, string>> | undefined {
+  const { configs } = parseFile(MESH_FILE, text, { source: '', namespace: '', strict: false, whole: MESH });
+  const mesh = configs[0] as Config<MeshFile> | undefined;
+  return mesh && (mesh.spec.env ?? {});
+}
+
+function isFalse(value: string | undefined): boolean {
+  return /^(0|f|false)$/i.test(value ?? '');
 }
 
 function isTrue(value: string | undefined): boolean {
@@ -43,7 +63,7 @@ function isTrue(value: string | undefined): boolean {
 
 /** Istio knows true (its default) and false. `status` is ours: there, addresses stand in the objects' status and nowhere else. */
 function addressAllocation(value = ''): AddressAllocation {
-  if (/^(0|f|false)$/i.test(value)) return 'table-only';
+  if (isFalse(value)) return 'table-only';
   return value.toLowerCase() === 'status' ? 'status-only' : 'status-first';
 }
 
@@ -74,4 +94,9 @@ export function meshOptions(env: Environment, rootNamespace: string): MeshOption
 /** `CHECK_STRICT`: what is only likely a mistake counts as one. */
 export function strictChecks(env: Environment): boolean {
   return isTrue(env['CHECK_STRICT']);
+}
+
+/** `XDS_AUTH`: whether clients over TLS have to prove who they are; true unless it is said to be false. */
+export function authenticatesClients(env: Environment): boolean {
+  return !isFalse(env['XDS_AUTH']);
 }

@@ -1,4 +1,4 @@
-import { shortType } from '../admin/metrics.ts';
+import { shortType } from '../admin/short-type.ts';
 import { type Diagnostic, formatDiagnostic } from '../base/diagnostic.ts';
 import type { DiscoveryEvents } from '../xds/events.ts';
 import type { FileFindings } from './findings.ts';

@@ -1,10 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ServerCredentials } from '@grpc/grpc-js';
 import { debugRoutes } from '../admin/debug.ts';
 import { gatewaysRoute } from '../admin/gateways.ts';
-import { json, type Route, requestListener, text } from '../admin/http.ts';
-import { createMetrics } from '../admin/metrics.ts';
+import { healthRoutes, type Phase, whenReady } from '../admin/health.ts';
+import { createMetrics, metricsRoute } from '../admin/metrics.ts';
 import { Refusals } from '../admin/refusals.ts';
 import { statusRoute } from '../admin/status.ts';
 import type { ConfigSink } from '../config/sink.ts';
@@ -17,30 +15,35 @@ import { LastGoodFiles } from '../sources/last-good-files.ts';
 import type { Source } from '../sources/source.ts';
 import { StatusFiles } from '../sources/status-files.ts';
 import { VipFile } from '../sources/vip-file.ts';
-
 import { SYSTEM_CLOCK } from '../xds/limits.ts';
 import { DiscoveryServer } from '../xds/server.ts';
+import { Convergence } from './convergence.ts';
 import {
+  authenticatesClients,
   type Environment,
   effectiveEnvironment,
   meshOptions,
+  readEnvironment,
   strictChecks,
-  writtenEnvironment,
 } from './environment.ts';
 import { bothEvents, logEvents, logFindings } from './events.ts';
 import { EXIT, StartError } from './failure.ts';
 import { Findings } from './findings.ts';
 import { hasVanished, isIncomplete } from './incomplete.ts';
 import { jwksSource } from './jwks.ts';
-import { type Bound, listenGrpc, listenGrpcUnix, listenHttp } from './listen.ts';
 import type { Logger } from './log.ts';
+import { metricSources } from './metric-sources.ts';
 import { patientSink } from './patient-sink.ts';
 import { resourceProvider } from './provider.ts';
 import { refusedFrom } from './refused-from.ts';
-import { isLoopback, parseAddress, type Settings } from './settings.ts';
-import { configSources } from './sources.ts';
+import { Servers } from './servers.ts';
+import type { Settings } from './settings.ts';
+import { CONFIG_DIRECTORY, configSources } from './sources.ts';
+import { openState, STATE_DIRECTORY, type State } from './state.ts';
 import { writeStatuses } from './status-writer.ts';
+import { tlsClients } from './tls-clients.ts';
 import { VERSION } from './version.ts';
+import { openToOthers } from './warnings.ts';
 
 /** A control plane that serves. */
 export interface Istiod {
@@ -61,119 +64,143 @@ export interface IstiodOptions {
 /** How long the first keys are waited for. Milliseconds. */
 const FIRST_KEYS_MS = 3000;
 
-const SERVING_CERTIFICATE = 'etc/certs/cert-chain.pem';
-const SERVING_KEY = 'etc/certs/key.pem';
+/** What is given back when the control plane stops, or can not start. */
+interface Held {
+  readonly abort: AbortController;
+  readonly state: State;
+  servers: Servers | undefined;
+}
 
 /**
- * Starts the control plane: sources, derivations, servers, in this order; it resolves when it serves.
- * @throws StartError when an address can not be bound
+ * Starts the control plane: addresses for people, sources, derivations, then addresses for proxies; it resolves when it serves.
+ * @throws StartError when an address or the state is in use, or a source can not be read
  */
-export async function startIstiod({ root, settings, env, log }: IstiodOptions): Promise<Istiod> {
-  const abort = new AbortController();
-  const counted = { translated: (_derivation: string): void => undefined };
-  const graph = new Graph({ onCompute: (derivation) => counted.translated(derivation) });
-  const lastGood = new LastGoodFiles({ directory: join(root, 'var/lib/istio/last-good'), log });
+export async function startIstiod(options: IstiodOptions): Promise<Istiod> {
+  const held: Held = { abort: new AbortController(), state: await openState(options.root), servers: undefined };
+  const onExit = (): void => held.state.release();
+  const giveBack = async (): Promise<void> => {
+    held.abort.abort();
+    await held.servers?.close();
+    process.off('exit', onExit);
+    held.state.release();
+  };
+  process.once('exit', onExit);
+  try {
+    const { listening, stop } = await start(options, held);
+    return { listening, stop: () => stop().then(giveBack) };
+  } catch (error) {
+    await giveBack();
+    throw error;
+  }
+}
+
+async function start({ root, settings, env, log }: IstiodOptions, held: Held): Promise<Istiod> {
+  const { abort, state } = held;
+  const quiet = state.unwritable === undefined ? log : { info: () => undefined, warn: () => undefined };
+  if (state.unwritable !== undefined) {
+    log.warn(
+      `${STATE_DIRECTORY} can not be written, ${state.unwritable}: istiod serves, but after a restart it does not know what was good last`,
+    );
+  }
+  const graph = new Graph({ onCompute: (derivation) => metrics.translated(derivation) });
+  const lastGood = new LastGoodFiles({ directory: join(root, STATE_DIRECTORY, 'last-good'), log: quiet });
   const store = new ConfigStore(graph, {
     rootNamespace: settings.namespace,
     watchNamespaces: settings.watchNamespaces,
     lastGood,
   });
-  const laidOver = layOver(root, env, log);
-  const pipeline = createPipeline(graph, store.configs, meshOptions(laidOver, settings.namespace));
-  const sessions = new ProxySessions(pipeline);
   const { settleMs } = settings;
-  const sources = configSources({ root, strict: strictChecks(env), settleMs, log });
-  await readSources(sources, (name) => patient(store.source(name), pipeline.mesh, settleMs), abort.signal);
-  const vips = new VipFile({ directory: join(root, 'var/lib/istio/vips'), log });
-  const releaseVips = pipeline.mesh.vips.hold(vips);
-  const keySets = jwksSource(laidOver, log);
-  const releaseKeySets = pipeline.mesh.keySets.follow(keySets);
-  // A control plane that is started again does not refuse for a moment what it accepted before.
-  await keySets.tried(FIRST_KEYS_MS);
-  const statusFiles = new StatusFiles({ directory: join(root, 'var/lib/istio/status'), log });
-  const stopStatuses = writeStatuses(graph, pipeline.statuses, statusFiles);
-  const findings = new Findings(graph, store, pipeline.analysis, (changes) => logFindings(log, changes));
-
-  const metrics = createMetrics(VERSION, {
-    services: () => pipeline.mesh.byKind.get('ServiceEntry').length + pipeline.mesh.byKind.get('Service').length,
-    virtualServices: () => pipeline.mesh.byKind.get('VirtualService').length,
-    configs: () => store.counts().objects,
-    diagnostics: () => {
-      const { error, warning } = findings.counts();
-      return { errors: error, warnings: warning };
-    },
-    cells: () => graph.cellCount,
+  const effective = layOver(env, readEnvironment(root, lastGood), log);
+  const pipeline = createPipeline(graph, store.configs, meshOptions(effective, settings.namespace));
+  const sessions = new ProxySessions(pipeline);
+  let findings: Findings | undefined;
+  const metrics = createMetrics(VERSION, metricSources({ pipeline, sessions, store, findings: () => findings }));
+  const convergence = new Convergence({
+    revision: () => store.revision,
+    converged: metrics.converged,
+    unaffected: metrics.unaffected,
   });
-  counted.translated = metrics.translated;
   const refusals = new Refusals(sessions);
+  const counted = bothEvents(metrics.events, convergence.events);
   const discovery = new DiscoveryServer({
-    provider: resourceProvider(sessions),
-    events: bothEvents(refusals.events, logEvents(log, metrics.events, refusedFrom(pipeline, sessions, store))),
+    provider: resourceProvider(sessions, (node, session) => convergence.session(node, session)),
+    events: bothEvents(refusals.events, logEvents(log, counted, refusedFrom(pipeline, sessions, store))),
+    authenticate: tlsClients(() => servers.certificate?.verifiesClients === true && authenticatesClients(effective)),
     controlPlane: JSON.stringify({ Component: 'istiod', ID: 'istiod-vm', Info: { version: VERSION } }),
   });
 
-  const bound = new Map<string, Bound>();
+  let phase: Phase = 'starting';
   const inspected = {
     pipeline,
     sessions,
     store,
     streams: () => discovery.streams(),
-    diagnostics: () => findings.all(),
+    diagnostics: () => findings?.all() ?? store.allDiagnostics(),
     refusals: () => refusals.current(),
   };
-  const debug = [...debugRoutes(inspected), statusRoute(inspected), gatewaysRoute(pipeline)];
-  const { listen } = settings;
-  try {
-    const plain = ServerCredentials.createInsecure();
-    const register = discovery.register.bind(discovery);
-    if (listen.grpc) bound.set('grpc', await listenGrpc('grpc', listen.grpc, plain, register));
-    if (listen.grpcUnix) bound.set('grpcUnix', await listenGrpcUnix(root, listen.grpcUnix, register));
-    const tls = listen.grpcTls ? servingCredentials(root, log) : undefined;
-    if (tls) bound.set('grpcTls', await listenGrpc('grpcTls', listen.grpcTls, tls, register));
-    const ready: Route = {
-      path: '/ready',
-      doc: '200 when all sources were read',
-      answer: () => (store.isSynced ? text('ready') : text('sources are being read', 503)),
-    };
-    const version: Route = { path: '/version', doc: 'the version', answer: () => json({ version: VERSION }) };
-    const measured: Route = {
-      path: '/metrics',
-      doc: 'metrics for Prometheus',
-      answer: async () => ({ type: metrics.registry.contentType, body: await metrics.registry.metrics() }),
-    };
-    if (listen.http)
-      bound.set('http', await listenHttp('http', listen.http, requestListener([ready, version, ...debug])));
-    if (listen.monitoring) {
-      const routes = [measured, version, ready, ...debug];
-      bound.set('monitoring', await listenHttp('monitoring', listen.monitoring, requestListener(routes)));
-    }
-  } catch (error) {
-    abort.abort();
-    await Promise.all([...bound.values()].map((b) => b.close()));
-    throw error;
-  }
-  warnOfPlaintext(listen.grpc, log);
-  const listening = Object.fromEntries([...bound].map(([option, { address }]) => [option, address]));
-  writeListening(root, listening, log);
-  const { objects, files } = store.counts();
-  log.info({ ...listening, objects, files }, 'istiod serves');
+  const health = healthRoutes(VERSION, () => phase);
+  const debug = whenReady([...debugRoutes(inspected), statusRoute(inspected), gatewaysRoute(pipeline)], () => phase);
+  const tellListening = (): void => {
+    const problem = state.writeListening(servers.addresses);
+    if (problem !== undefined) log.warn(`${STATE_DIRECTORY}/run/listen.json can not be written: ${problem}`);
+  };
+  const servers = new Servers({
+    root,
+    settings,
+    log,
+    http: [...health, ...debug],
+    monitoring: [metricsRoute(metrics)],
+    register: (server) => discovery.register(server),
+    changed: tellListening,
+  });
+  held.servers = servers;
+  await servers.openForPeople();
+
+  const sources = configSources({ root, strict: strictChecks(effective), settleMs, log });
+  const sinkOf = (name: string) => patient(convergence.sink(store.source(name)), pipeline.mesh, settleMs);
+  await readSources(sources, sinkOf, abort.signal);
+  const vips = new VipFile({ directory: join(root, STATE_DIRECTORY, 'vips'), log: quiet });
+  const releaseVips = pipeline.mesh.vips.hold(vips);
+  const keySets = jwksSource(effective, log);
+  const releaseKeySets = pipeline.mesh.keySets.follow(keySets);
+  // A control plane that is started again does not refuse for a moment what it accepted before.
+  await keySets.tried(FIRST_KEYS_MS);
+  const statusFiles = new StatusFiles({ directory: join(root, STATE_DIRECTORY, 'status'), log: quiet });
+  const stopStatuses = writeStatuses(graph, pipeline.statuses, statusFiles);
+  findings = new Findings(graph, store, pipeline.analysis, (changes) => logFindings(log, changes));
+
+  await servers.openForProxies();
+  phase = 'ready';
+  const listening = servers.addresses;
+  for (const warning of openToOthers(listening)) log.warn(warning);
+  tellListening();
+  logStart(log, root, { ...listening, ...summary(store, findings) });
   return {
     listening,
-    stop: async () => {
-      abort.abort();
-      findings.stop();
+    async stop() {
+      phase = 'stopping';
+      findings?.stop();
       releaseVips();
       releaseKeySets();
       stopStatuses();
       discovery.close('the control plane stops; connect again');
-      await Promise.all([
-        ...[...bound.values()].map((b) => b.close()),
-        lastGood.flush(),
-        vips.flush(),
-        statusFiles.flush(),
-      ]);
+      await servers.closeForProxies();
+      await Promise.all([lastGood.flush(), vips.flush(), statusFiles.flush()]);
     },
   };
+}
+
+function summary(store: ConfigStore, findings: Findings) {
+  const { objects, files, lastGood } = store.counts();
+  const { error: errors, warning: warnings } = findings.counts();
+  return { objects, files, errors, warnings, ...(lastGood > 0 ? { lastGood } : {}) };
+}
+
+function logStart(log: Logger, root: string, started: ReturnType<typeof summary>): void {
+  log.info(started, 'istiod serves');
+  if (started.objects > 0 || started.files > 0) return;
+  const directory = join(root, CONFIG_DIRECTORY);
+  log.info(`nothing is configured yet: put Istio's YAML into ${directory}/<namespace>/, it is served a moment later`);
 }
 
 /** Longer than sources gather changes. Milliseconds. */
@@ -207,43 +234,9 @@ async function readSources(
 }
 
 /** The environment under mesh.yaml's `env`; where both say something different, one line names the variable. */
-function layOver(root: string, real: Environment, log: Logger): Environment {
-  const file = join(root, 'etc/istio/mesh.yaml');
-  const written = writtenEnvironment(existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+function layOver(real: Environment, written: Readonly<Record<string, string>>, log: Logger): Environment {
   const { env, conflicts } = effectiveEnvironment(real, written);
   for (const name of conflicts)
     log.warn(`${name} in mesh.yaml's env wins over the environment that istiod was started with`);
   return env;
-}
-
-/** TLS with the certificate of an outside CA; without one the option is off, and a line says so. */
-function servingCredentials(root: string, log: Logger): ServerCredentials | undefined {
-  try {
-    const chain = readFileSync(join(root, SERVING_CERTIFICATE));
-    const key = readFileSync(join(root, SERVING_KEY));
-    return ServerCredentials.createSsl(null, [{ cert_chain: chain, private_key: key }], false);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') throw error;
-    log.info(`TLS is off: there is no ${SERVING_CERTIFICATE}`);
-    return undefined;
-  }
-}
-
-function warnOfPlaintext(address: string, log: Logger): void {
-  const host = parseAddress(address)?.host;
-  if (host === undefined || isLoopback(host)) return;
-  log.warn(`listen.grpc is plaintext on ${address}: anyone who reaches it reads the whole configuration of the mesh`);
-}
-
-/** Where the server listens, for those who start it with port 0. A machine with a read-only disk is served without. */
-function writeListening(root: string, listening: Readonly<Record<string, string>>, log: Logger): void {
-  const directory = join(root, 'var/lib/istio/run');
-  try {
-    mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, 'listen.json.new'), `${JSON.stringify(listening)}\n`);
-    renameSync(join(directory, 'listen.json.new'), join(directory, 'listen.json'));
-  } catch (error) {
-    log.warn(`addresses are not written to ${directory}: ${error instanceof Error ? error.message : String(error)}`);
-  }
 }

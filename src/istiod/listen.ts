@@ -1,11 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
-import { createServer, type Server as HttpServer, type RequestListener } from 'node:http';
-import { connect } from 'node:net';
+import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { connect, createServer as createSocketServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { serverOptions } from '../xds/limits.ts';
-import { EXIT, StartError } from './failure.ts';
-import { type ListenAddresses, OPTIONS_FILE, parseAddress } from './settings.ts';
+import { type Address, formatAddress, parseAddress } from './address.ts';
+import { cannotListen, type Target } from './listen-failure.ts';
 
 export interface Bound {
   /** `host:port` or the socket's path. */
@@ -13,55 +13,63 @@ export interface Bound {
   close(): Promise<void>;
 }
 
-function cannotListen(option: keyof ListenAddresses, address: string, error: Error): StartError {
-  const { code = '' } = error as NodeJS.ErrnoException;
-  const text = `${code} ${error.message}`;
-  const why = /EADDRINUSE|in use/.test(text)
-    ? 'the address is in use by another process'
-    : /EACCES|EPERM/.test(text)
-      ? 'this user may not bind to it'
-      : error.message;
-  const message = `cannot listen on ${address}: ${why}; write another address as listen.${option} in ${OPTIONS_FILE} ("" switches it off, port 0 picks a free one)`;
-  return new StartError(EXIT.unavailable, message, { cause: error });
+type Register = (server: Server) => void;
+
+/** How long clients have to leave after they were told to. Milliseconds. */
+const LEAVE_WITHIN = 1000;
+
+function addressOf(target: Target): Address {
+  const address = parseAddress(target.text);
+  if (address === undefined) throw cannotListen(target, new Error('it is no address'));
+  return address;
 }
 
-/** Serves gRPC on `host:port`. */
-export async function listenGrpc(
-  option: 'grpc' | 'grpcTls',
-  address: string,
-  credentials: ServerCredentials,
-  register: (server: Server) => void,
-): Promise<Bound> {
-  const parsed = parseAddress(address);
-  if (parsed === undefined) throw new StartError(EXIT.config, `listen.${option}: "${address}" is no address`);
-  const host = parsed.host.includes(':') ? `[${parsed.host}]` : parsed.host;
-  if (parsed.port !== 0) await assertFree(option, parsed.host, parsed.port);
-  const port = await bind(`${host}:${parsed.port}`, credentials, register, (error) =>
-    cannotListen(option, address, error),
-  );
-  return { address: `${host}:${port.port}`, close: port.close };
-}
-
-/** grpc-js binds with SO_REUSEPORT, so that a second istiod would take half of the connections and nobody would be told. */
-async function assertFree(option: 'grpc' | 'grpcTls', host: string, port: number): Promise<void> {
-  const probe = createServer();
+/**
+ * Whether an address can be taken. gRPC binds with SO_REUSEPORT, so that a second server would take half of the connections and
+ * nobody would be told.
+ * @throws StartError when it can not
+ */
+export async function assertFree(target: Target): Promise<void> {
+  const { host, port } = addressOf(target);
+  const probe = createSocketServer();
   await new Promise<void>((resolve, reject) => {
-    probe.once('error', (error) => reject(cannotListen(option, `${host}:${port}`, error)));
+    probe.once('error', (error) => reject(cannotListen(target, error)));
     probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve()));
   });
 }
 
-/** Serves gRPC on a Unix socket that the group may use. A socket left by a process that is gone is replaced. */
-export async function listenGrpcUnix(root: string, path: string, register: (server: Server) => void): Promise<Bound> {
-  const file = path.startsWith('/') ? path : join(root, path);
-  mkdirSync(dirname(file), { recursive: true });
-  if (existsSync(file)) {
-    if (await answers(file)) throw cannotListen('grpcUnix', file, new Error('EADDRINUSE'));
-    rmSync(file);
+/** Serves gRPC on `host:port`, which must be free. */
+export async function listenGrpc(target: Target, credentials: ServerCredentials, register: Register): Promise<Bound> {
+  const address = addressOf(target);
+  const { port, close } = await bind(formatAddress(address), credentials, register, target);
+  return { address: formatAddress({ ...address, port }), close };
+}
+
+/**
+ * The file of a Unix socket that can be taken. One that a process left which is gone is removed.
+ * @throws StartError when it can not be taken
+ */
+export async function freeSocket(root: string, target: Target): Promise<string> {
+  const file = target.text.startsWith('/') ? target.text : join(root, target.text);
+  try {
+    if (Buffer.byteLength(file) > 107) throw Object.assign(new Error(), { code: 'ENAMETOOLONG' });
+    mkdirSync(dirname(file), { recursive: true });
+    const there = lstatSync(file, { throwIfNoEntry: false });
+    if (there !== undefined) {
+      if (!there.isSocket()) throw Object.assign(new Error(), { code: 'ENOTSOCK' });
+      if (await answers(file)) throw Object.assign(new Error(), { code: 'EADDRINUSE' });
+      rmSync(file);
+    }
+  } catch (error) {
+    throw cannotListen(target, error);
   }
-  const { close } = await bind(`unix:${file}`, ServerCredentials.createInsecure(), register, (error) =>
-    cannotListen('grpcUnix', file, error),
-  );
+  return file;
+}
+
+/** Serves gRPC on a Unix socket that the group may use. */
+export async function listenGrpcUnix(root: string, target: Target, register: Register): Promise<Bound> {
+  const file = await freeSocket(root, target);
+  const { close } = await bind(`unix:${file}`, ServerCredentials.createInsecure(), register, target);
   chmodSync(file, 0o660);
   return { address: file, close };
 }
@@ -77,42 +85,50 @@ function answers(file: string): Promise<boolean> {
 async function bind(
   target: string,
   credentials: ServerCredentials,
-  register: (server: Server) => void,
-  failure: (error: Error) => StartError,
-): Promise<{ readonly port: number; readonly close: () => Promise<void> }> {
+  register: Register,
+  origin: Target,
+): Promise<{ readonly port: number; close(): Promise<void> }> {
   const server = new Server(serverOptions());
   register(server);
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(target, credentials, (error, bound) => (error === null ? resolve(bound) : reject(failure(error))));
+    server.bindAsync(target, credentials, (error, bound) =>
+      error === null ? resolve(bound) : reject(cannotListen(origin, withCode(error))),
+    );
   });
   return {
     port,
     close: () =>
       new Promise((resolve) => {
         server.tryShutdown(() => resolve());
-        setTimeout(() => server.forceShutdown(), 1000).unref();
+        setTimeout(() => server.forceShutdown(), LEAVE_WITHIN).unref();
       }),
   };
 }
 
+/** grpc-js says the system's code in its message only. */
+function withCode(error: Error): Error {
+  const code = /\b(EADDRINUSE|EADDRNOTAVAIL|EACCES|EPERM|ENOTFOUND)\b/.exec(error.message)?.[1];
+  return code === undefined ? error : Object.assign(new Error(error.message, { cause: error }), { code });
+}
+
+/** What one client may use up: a connection more is closed at once, a request that takes longer to come ends. */
+const HTTP_LIMITS = { connections: 256, headerBytes: 16_384, requestMs: 10_000, checkMs: 5_000 };
+
 /** Serves HTTP on `host:port`. */
-export async function listenHttp(
-  option: 'http' | 'monitoring',
-  address: string,
-  handler: RequestListener,
-): Promise<Bound> {
-  const parsed = parseAddress(address);
-  if (parsed === undefined) throw new StartError(EXIT.config, `listen.${option}: "${address}" is no address`);
-  const server: HttpServer = createServer({ maxHeaderSize: 16_384, requestTimeout: 10_000 }, handler);
+export async function listenHttp(target: Target, handler: RequestListener): Promise<Bound> {
+  const address = addressOf(target);
+  const { connections, headerBytes, requestMs, checkMs } = HTTP_LIMITS;
+  const options = { maxHeaderSize: headerBytes, requestTimeout: requestMs, headersTimeout: requestMs };
+  const server = createServer({ ...options, connectionsCheckingInterval: checkMs }, handler);
+  server.maxConnections = connections;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(cannotListen(option, address, error)));
-    server.listen(parsed.port, parsed.host, resolve);
+    server.once('error', (error) => reject(cannotListen(target, error)));
+    server.listen(address.port, address.host, resolve);
   });
   const bound = server.address();
-  const port = typeof bound === 'object' && bound !== null ? bound.port : parsed.port;
-  const host = parsed.host.includes(':') ? `[${parsed.host}]` : parsed.host;
+  const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
   return {
-    address: `${host}:${port}`,
+    address: formatAddress({ ...address, port }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

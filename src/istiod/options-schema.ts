@@ -1,22 +1,60 @@
-import { bool, duration, enumeration, list, type Message, message, one, string } from '../config/schema/schema.ts';
+import {
+  bool,
+  bounded,
+  duration,
+  enumeration,
+  list,
+  type Message,
+  message,
+  one,
+  string,
+} from '../config/schema/schema.ts';
+
+/** The options of `listen` with their defaults. */
+export const DEFAULT_LISTEN = {
+  grpc: '127.0.0.1:15010',
+  grpcUnix: '',
+  grpcTls: '0.0.0.0:15012',
+  envoyTls: '',
+  http: '127.0.0.1:8080',
+  monitoring: '127.0.0.1:15014',
+} as const;
+
+export type ListenOption = keyof typeof DEFAULT_LISTEN;
 
 const ADDRESS = '`host:port`; empty switches it off, port 0 picks a free one.';
 
 const Listen: Message = message('Listen', 'Where the server listens.', {
-  grpc: one(string, `Plaintext xDS and MCP: ${ADDRESS}`, { default: '127.0.0.1:15010' }),
-  grpcUnix: one(string, 'A Unix socket for xDS and MCP, with mode 0660; empty switches it off.', { default: '' }),
-  grpcTls: one(string, `xDS, MCP and the CA over TLS: ${ADDRESS}`, { default: '0.0.0.0:15012' }),
-  envoyTls: one(string, `TLS by an Envoy that istiod starts: ${ADDRESS}`, { default: '' }),
-  http: one(string, `Readiness, dashboard, registry, status and debugging: ${ADDRESS}`, { default: '127.0.0.1:8080' }),
-  monitoring: one(string, `Metrics, version and debugging: ${ADDRESS}`, { default: '127.0.0.1:15014' }),
+  grpc: one(string, `Plaintext xDS: ${ADDRESS}`, { default: DEFAULT_LISTEN.grpc }),
+  grpcUnix: one(string, 'Path of a Unix socket for xDS, made with mode 0660; empty switches it off.', {
+    default: DEFAULT_LISTEN.grpcUnix,
+  }),
+  grpcTls: one(string, `xDS over TLS with the certificate of \`etc/certs\`; off while there is none: ${ADDRESS}`, {
+    default: DEFAULT_LISTEN.grpcTls,
+  }),
+  envoyTls: one(string, 'TLS by an Envoy that istiod starts. Not in this version.', {
+    default: DEFAULT_LISTEN.envoyTls,
+  }),
+  http: one(string, `Readiness, status and debugging: ${ADDRESS}`, {
+    default: DEFAULT_LISTEN.http,
+  }),
+  monitoring: one(string, `Metrics, version and debugging: ${ADDRESS}`, { default: DEFAULT_LISTEN.monitoring }),
 });
 
-const Registry: Message = message('RegistryOptions', 'Where instances that register are kept.', {
-  store: one(enumeration('RegistryStore', 'Kind of store.', ['embedded', 'etcd']), 'Kind of store.', {
-    default: 'embedded',
-  }),
-  endpoints: list(string, 'Addresses of etcd.'),
-});
+const Registry: Message = message(
+  'RegistryOptions',
+  'Where instances that register are kept. No effect in this version.',
+  {
+    store: one(
+      enumeration('RegistryStore', 'Kind of store.', ['embedded', 'etcd']),
+      'Kind of store; `etcd` is not in this version.',
+      {
+        default: 'embedded',
+      },
+    ),
+    endpoints: list(string, 'Addresses of etcd.'),
+  },
+);
 
 const Log: Message = message('LogOptions', 'What is logged, and how.', {
   level: one(enumeration('LogLevel', 'Least severity.', ['debug', 'info', 'warn', 'error']), 'Least severity.', {
@@ -32,15 +70,25 @@ const Log: Message = message('LogOptions', 'What is logged, and how.', {
 export const IstiodOptionsSchema: Message = message('IstiodOptions', "The server's own options.", {
   listen: one(Listen, 'Where the server listens.'),
   namespace: one(string, 'The root namespace, unless mesh.yaml names one.', { default: 'istio-system' }),
-  revision: one(string, 'Which proxies are served: those of this revision.', { default: 'default' }),
+  revision: one(string, 'Which proxies are served: those of this revision. No effect in this version.', {
+    default: 'default',
+  }),
   watchNamespaces: list(string, 'Namespaces to read; empty: all.'),
-  mode: one(enumeration('Mode', 'What the process does.', ['full', 'minion', 'ca']), 'What the process does.', {
-    default: 'full',
-  }),
+  mode: one(
+    enumeration('Mode', 'What the process does.', ['full', 'minion', 'ca']),
+    'What the process does; only `full` is in this version.',
+    {
+      default: 'full',
+    },
+  ),
   secretsOverPlaintext: one(bool, 'Send private keys over plaintext, for tests only.', { default: false }),
-  settle: one(duration, 'How long a file must be still before an object that vanished from it counts as removed.', {
-    default: '250ms',
-  }),
-  registry: one(Registry, 'Where instances that register are kept.'),
+  settle: one(
+    bounded(duration, { min: 0, max: 60_000 }),
+    'How long a file must be still before an object that vanished from it counts as removed.',
+    {
+      default: '250ms',
+    },
+  ),
+  registry: one(Registry, 'Where instances that register are kept. No effect in this version.'),
   log: one(Log, 'What is logged, and how.'),
 });

@@ -3,12 +3,16 @@ import type { Environment } from './environment.ts';
 import { logDiagnostic } from './events.ts';
 import { EXIT, StartError } from './failure.ts';
 import { startIstiod } from './istiod.ts';
-import { createLog } from './log.ts';
+import { createLog, type Logger } from './log.ts';
+import { reloadOptions } from './reload.ts';
 import { readSettings } from './settings.ts';
+import { endingSignal } from './signals.ts';
 import { serviceManager } from './systemd.ts';
 
 /**
- * Runs the control plane in `root` until SIGTERM or SIGINT.
+ * Runs the control plane in `root` until SIGTERM or SIGINT; another of them ends the process at once. SIGHUP reads the options
+ * again, or ends it when it runs on a terminal, which is gone then.
+ *
  * @returns the exit code
  * @throws StartError when it can not start
  */
@@ -16,22 +20,34 @@ export async function run(root: string, env: Environment): Promise<number> {
   const { settings, diagnostics } = readSettings(root);
   if (settings === undefined) throw new StartError(EXIT.config, diagnostics.map(formatDiagnostic).join('\n'));
   const log = createLog(settings.log);
+  endWithFaults(log);
   for (const finding of diagnostics) logDiagnostic(log, finding);
   // Waited for from here on: a first process of a container is not ended by a signal that it does not take.
-  const ended = endingSignal();
-  const istiod = await startIstiod({ root, settings, env, log });
+  const isOnTerminal = process.stderr.isTTY === true;
+  const ended = endingSignal(isOnTerminal ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']);
+  if (!isOnTerminal) process.on('SIGHUP', () => reloadOptions(root, settings, log));
+
+  const started = await Promise.race([startIstiod({ root, settings, env, log }), ended]);
+  if (typeof started === 'string') {
+    log.info({ signal: started }, 'istiod stops while it starts');
+    return 0;
+  }
   const manager = serviceManager(env);
-  await manager.ready(`serves ${Object.values(istiod.listening).join(', ')}`);
+  await manager.ready(`serves ${Object.values(started.listening).join(', ')}`);
   const signal = await ended;
   log.info({ signal }, 'istiod stops');
   await manager.stopping();
-  await istiod.stop();
+  await started.stop();
+  log.info('istiod has stopped');
   return 0;
 }
 
-function endingSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    process.once('SIGTERM', resolve);
-    process.once('SIGINT', resolve);
+/** A fault that nothing caught leaves the process in a state that nobody knows: it ends, and whoever started it starts another. */
+function endWithFaults(log: Logger): void {
+  // A log that nobody reads any more is no fault.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  process.once('uncaughtException', (error, origin) => {
+    log.fatal({ err: error, origin }, 'a fault of the program: istiod ends');
+    process.exit(EXIT.software);
   });
 }

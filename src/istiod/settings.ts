@@ -1,29 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Diagnostic } from '../base/diagnostic.ts';
+import type { Diagnostic, SourceLocation } from '../base/diagnostic.ts';
 import { parseDuration } from '../base/duration.ts';
-import { fieldPath } from '../config/finding.ts';
+import { type Finding, fieldPath, type Path, placeOf } from '../config/finding.ts';
 import { locationAt, offsetOf } from '../config/locate.ts';
-import { normalized } from '../config/normalize.ts';
+import { normalized, writtenPath } from '../config/normalize.ts';
+import { explainedSyntax } from '../config/syntax.ts';
 import { readYaml } from '../config/yaml.ts';
-import { IstiodOptionsSchema } from './options-schema.ts';
+import { systemReason } from '../sources/source.ts';
+import { addressProblem, parseAddress } from './address.ts';
+import { DEFAULT_LISTEN, IstiodOptionsSchema, type ListenOption } from './options-schema.ts';
 
 export const OPTIONS_FILE = 'etc/istio/istiod.yaml';
 
-/** Where the server listens: `host:port`, or empty for off. */
-export interface ListenAddresses {
-  readonly grpc: string;
-  /** Path of a socket. */
-  readonly grpcUnix: string;
-  readonly grpcTls: string;
-  readonly envoyTls: string;
-  readonly http: string;
-  readonly monitoring: string;
-}
+/** `host:port`, or empty for off; of `grpcUnix` the path of a socket. */
+export type ListenAddresses = Readonly<Record<ListenOption, string>>;
 
 /** The server's own options, defaults filled in. */
 export interface Settings {
   readonly listen: ListenAddresses;
+  /** Where the file says an address; absent for defaults. */
+  readonly listenPlaces: Readonly<Partial<Record<ListenOption, SourceLocation>>>;
   readonly namespace: string;
   readonly revision: string;
   readonly watchNamespaces: readonly string[];
@@ -33,19 +30,11 @@ export interface Settings {
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format?: 'json' | 'pretty' };
 }
 
-type Written = Partial<Omit<Settings, 'listen' | 'settleMs' | 'log'>> & {
+type Written = Partial<Omit<Settings, 'listen' | 'listenPlaces' | 'settleMs' | 'log'>> & {
   readonly listen?: Partial<ListenAddresses>;
+  readonly registry?: { readonly store?: string };
   readonly settle?: string;
   readonly log?: Partial<Settings['log']>;
-};
-
-const DEFAULT_LISTEN: ListenAddresses = {
-  grpc: '127.0.0.1:15010',
-  grpcUnix: '',
-  grpcTls: '0.0.0.0:15012',
-  envoyTls: '',
-  http: '127.0.0.1:8080',
-  monitoring: '127.0.0.1:15014',
 };
 
 export interface ReadSettings {
@@ -55,29 +44,33 @@ export interface ReadSettings {
 }
 
 /**
- * Reads `etc/istio/istiod.yaml` under `root`. A missing file means the defaults; an option that is unknown, of the wrong type or
- * no address is an error with its place.
+ * Reads `etc/istio/istiod.yaml` under `root`. A missing file means the defaults; an option that is unknown, of the wrong type, no
+ * address, or not in this version is an error with its place.
  */
 export function readSettings(root: string): ReadSettings {
   let text = '';
   try {
     text = readFileSync(join(root, OPTIONS_FILE), 'utf8');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') return { diagnostics: [unreadable(`can not be read: ${message}`)] };
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') return { diagnostics: [unreadable(systemReason(error) ?? String(error))] };
   }
   return parseSettings(text);
 }
 
-function unreadable(message: string): Diagnostic {
-  return { severity: 'error', code: 'VM0101', message, location: { file: OPTIONS_FILE, line: 1, column: 1 } };
+function unreadable(why: string): Diagnostic {
+  const location = { file: OPTIONS_FILE, line: 1, column: 1 };
+  return { severity: 'error', code: 'VM0101', message: `can not be read: ${why}`, location };
 }
 
 /** @param text of `istiod.yaml`; empty for all defaults */
 export function parseSettings(text: string): ReadSettings {
   const raw = { file: OPTIONS_FILE, line: 1, text };
   const { value, problems, events } = readYaml(text);
-  const syntax = problems.map(({ severity, code, offset, message }) => ({
+  const explained = problems.map((problem) =>
+    problem.severity === 'error' ? explainedSyntax(text, problem).problem : problem,
+  );
+  const syntax = explained.map(({ severity, code, offset, message }) => ({
     severity,
     code,
     message,
@@ -90,43 +83,58 @@ export function parseSettings(text: string): ReadSettings {
     lastOfGroup: false,
   });
   const written = (read.value ?? {}) as Written;
-  const findings = [...read.findings, ...addressFindings(written.listen ?? {})];
+  const listen: ListenAddresses = { ...DEFAULT_LISTEN, ...written.listen };
+  const place = (path: Path): Path => writtenPath(value, path);
+  const findings = [...read.findings, ...optionFindings(written), ...addressFindings(written.listen ?? {}, listen)];
   const diagnostics = [
     ...syntax,
     ...findings.map(({ severity, code, message, path }) => ({
       severity,
       code,
       message,
-      path: fieldPath(path),
-      location: locationAt(raw, offsetOf(text, events, path)),
+      path: fieldPath(place(path)),
+      location: locationAt(raw, offsetOf(text, events, place(path), code === 'VM0001' ? 'key' : 'value')),
     })),
   ];
-  if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
-  return { settings: withDefaults(written), diagnostics };
+  if (read.value === undefined || diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
+  const places = Object.keys(written.listen ?? {}).map((option) => [
+    option,
+    locationAt(raw, offsetOf(text, events, place(['listen', option]))),
+  ]);
+  return { settings: withDefaults(written, listen, Object.fromEntries(places)), diagnostics };
 }
 
-function addressFindings(listen: Partial<ListenAddresses>) {
-  return Object.entries(listen).flatMap(([name, address]) => {
-    if (address === '' || name === 'grpcUnix' || parseAddress(address) !== undefined) return [];
-    const message = `"${address}" is no address: write host:port, as 127.0.0.1:15010, or "" to switch it off`;
-    return [{ severity: 'error' as const, code: 'IST0106', message, path: ['listen', name] }];
-  });
+/** Options that the schema allows, and this version does not have: a server that does less than it is asked must not start. */
+function* optionFindings({ mode = 'full', registry, revision, secretsOverPlaintext }: Written): Generator<Finding> {
+  const at = placeOf([]);
+  if (mode !== 'full') yield at.at('mode').error(`${mode} is not in this version: write full`, 'VM0401');
+  if (registry?.store === 'etcd')
+    yield at.at('registry', 'store').error('etcd is not in this version: write embedded', 'VM0401');
+  if (revision !== undefined && revision !== 'default')
+    yield at.at('revision').warning('has no effect in this version: all proxies are served', 'VM0401');
+  if (secretsOverPlaintext === true)
+    yield at.at('secretsOverPlaintext').warning('private keys go over plaintext: for tests only, remove it elsewhere');
 }
 
-/** `127.0.0.1:15010`, `[::1]:15010` or `:15010` (all addresses). */
-export function parseAddress(text: string): { readonly host: string; readonly port: number } | undefined {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text);
-  if (match === null || Number(match[3]) > 65535) return undefined;
-  return { host: match[1] ?? (match[2] || '0.0.0.0'), port: Number(match[3]) };
+function* addressFindings(written: Partial<ListenAddresses>, listen: ListenAddresses): Generator<Finding> {
+  const at = placeOf(['listen']);
+  const taken = new Map<string, string>();
+  if (written.envoyTls) yield at.at('envoyTls').error('is not in this version: write "", or use grpcTls', 'VM0401');
+  for (const [option, text] of Object.entries(listen)) {
+    if (text === '' || option === 'grpcUnix') continue;
+    const address = parseAddress(text);
+    const other = taken.get(text);
+    if (address === undefined) yield at.at(option).error(addressProblem(text) ?? '');
+    else if (address.port !== 0 && other !== undefined)
+      yield at.at(option).error(`${text} is the address of listen.${other}, too: write another port`);
+    else taken.set(text, option);
+  }
 }
 
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
-}
-
-function withDefaults(written: Written): Settings {
+function withDefaults(written: Written, listen: ListenAddresses, listenPlaces: Settings['listenPlaces']): Settings {
   return {
-    listen: { ...DEFAULT_LISTEN, ...written.listen },
+    listen,
+    listenPlaces,
     namespace: written.namespace ?? 'istio-system',
     revision: written.revision ?? 'default',
     watchNamespaces: written.watchNamespaces ?? [],

@@ -6,8 +6,12 @@ import type { Source, SourceLog } from '../sources/source.ts';
 
 export const CONFIG_DIRECTORY = 'etc/istio/conf';
 
+export const MESH_FILE = 'etc/istio/mesh.yaml';
+/** The name of the source of files. */
+export const FILE_SOURCE: string = `file:${CONFIG_DIRECTORY}`;
+
 const WHOLE_FILES: ReadonlyMap<string, WholeFile> = new Map([
-  ['etc/istio/mesh.yaml', MESH],
+  [MESH_FILE, MESH],
   ['etc/istio/meshNetworks.yaml', NETWORKS],
 ]);
 

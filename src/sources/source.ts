@@ -31,6 +31,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'permission denied: let the user that this process runs as read it',
   ELOOP: 'symbolic links lead in a circle: make them end at a file',
   ENOTDIR: 'it is no directory: put a directory in its place',
+  EISDIR: 'it is a directory: put a file in its place',
   EIO: 'the disk fails to read it',
   EMFILE: 'too many open files: raise the limit of this process',
   ENFILE: 'too many open files on this machine',

@@ -56,8 +56,8 @@ export class VipFile implements VipStorage {
       const vips = this.#next;
       this.#next = undefined;
       try {
-        await mkdir(this.#options.directory, { recursive: true });
-        await writeFile(`${this.#path}.new`, textOf(vips()), { flush: true });
+        await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
+        await writeFile(`${this.#path}.new`, textOf(vips()), { flush: true, mode: 0o600 });
         await rename(`${this.#path}.new`, this.#path);
         this.#hasFailed = false;
       } catch (error) {

@@ -34,7 +34,7 @@ export function callerOf(call: AnyCall): Caller {
 const ALT_NAME = /([^:,"]+):("(?:[^"\\]|\\.)*"|[^",]*)(?:, |$)/y;
 
 /** The URIs of a verified client certificate; nobody without one. */
-export const certificateIdentities: Authenticate = ({ address, encrypted, subjectAltName }) => ({
+export const certificateIdentities = ({ address, encrypted, subjectAltName }: Caller): Peer => ({
   address,
   encrypted,
   identities: uris(subjectAltName ?? ''),

@@ -203,8 +203,8 @@ export const Namespace: Message = kubeObject('Namespace', 'A namespace; its labe
 
 export const Secret: Message = kubeObject('Secret', 'Keys and certificates.', {
   type: one(string, 'Kind of the secret, as `kubernetes.io/tls`.', { default: 'Opaque' }),
-  data: map(bytes, 'Contents in base64, by name.'),
-  stringData: map(string, 'Contents as plain text, by name; laid over `data`.'),
+  data: map(bytes, 'Contents in base64, by name.', { secret: true }),
+  stringData: map(string, 'Contents as plain text, by name; laid over `data`.', { secret: true }),
 });
 
 export const ConfigMap: Message = kubeObject('ConfigMap', 'Texts by name.', {

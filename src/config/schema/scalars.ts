@@ -58,8 +58,7 @@ export function readScalar(type: Scalar, raw: unknown, numbersInText: boolean): 
     case 'bytes':
       return typeof raw === 'string' && BASE64.test(raw.replace(/[\r\n]/g, ''))
         ? { value: raw }
-        : // What was meant as a key must not stand in a log.
-          { unreadable: `must be bytes in base64, not a ${typeof raw} of another form` };
+        : { unreadable: `must be bytes in base64, not ${shown(raw)}` };
     case 'struct':
       return isJsonObject(raw) ? { value: frozenCopy(raw) } : { unreadable: `must be an object, not ${shown(raw)}` };
     case 'int-or-string':

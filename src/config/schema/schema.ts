@@ -77,6 +77,8 @@ export interface FieldOptions {
   /** Bounds of the number of elements or entries. */
   readonly minItems?: number;
   readonly maxItems?: number;
+  /** Values are keys or passwords: no finding shows them. */
+  readonly secret?: boolean;
   /** What a reader gets when the field is absent: said to the user, and filled in for Kubernetes' kinds. */
   readonly default?: string | number | boolean;
   /** Of a message of style `crd`: absent, it is read as an empty one, so that its own defaults are filled in. */

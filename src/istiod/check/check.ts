@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Diagnostic } from '../../base/diagnostic.ts';
@@ -7,13 +7,7 @@ import { Graph } from '../../derive/graph.ts';
 import { createPipeline } from '../../pipeline/pipeline.ts';
 import { fileSource } from '../../sources/file.ts';
 import type { Source } from '../../sources/source.ts';
-import {
-  type Environment,
-  effectiveEnvironment,
-  meshOptions,
-  strictChecks,
-  writtenEnvironment,
-} from '../environment.ts';
+import { type Environment, effectiveEnvironment, meshOptions, readEnvironment, strictChecks } from '../environment.ts';
 import { EXIT, StartError } from '../failure.ts';
 import { allFindings } from '../findings.ts';
 import { OPTIONS_FILE, readSettings } from '../settings.ts';
@@ -81,8 +75,7 @@ async function checkedDirectory(directory: string, env: Environment): Promise<Ch
   const stop = new AbortController();
   if (source !== undefined) await source.start(store.source(source.name), stop.signal);
   stop.abort();
-  const mesh = isRoot ? join(directory, 'etc/istio/mesh.yaml') : '';
-  const written = writtenEnvironment(existsSync(mesh) ? readFileSync(mesh, 'utf8') : undefined);
+  const written = isRoot ? readEnvironment(directory) : {};
   const options = meshOptions(effectiveEnvironment(env, written).env, rootNamespace);
   const { analysis } = createPipeline(graph, store.configs, options);
   const ofOptions = isBelow ? diagnostics.map((one) => movedTo(one, join(below, OPTIONS_FILE))) : diagnostics;

@@ -7,6 +7,7 @@ import { MESH_FILE, MESH_NETWORKS, NO_METADATA } from '../../../../src/config/ki
 import { normalized, writtenPath } from '../../../../src/config/normalize.ts';
 import { DestinationRule } from '../../../../src/config/schema/destination-rule.ts';
 import { EnvoyFilter } from '../../../../src/config/schema/envoy-filter.ts';
+import { Secret } from '../../../../src/config/schema/kubernetes.ts';
 import { MeshConfig } from '../../../../src/config/schema/mesh-config.ts';
 import { PeerAuthentication } from '../../../../src/config/schema/peer-authentication.ts';
 import { VirtualService } from '../../../../src/config/schema/virtual-service.ts';
@@ -150,4 +151,20 @@ test('no value makes the reader throw, and what it takes is frozen', () => {
     }),
     { numRuns: 2000 },
   );
+});
+
+test('no finding shows what was meant as a key or a password', () => {
+  const wrong = [
+    { data: { key: 'HUSH HUSH' } },
+    { data: { key: 4711 } },
+    { stringData: { password: 4711 } },
+    { stringData: { password: ['HUSH', 4711] } },
+    { data: 'HUSH' },
+    { stringData: 4711 },
+  ];
+  for (const raw of wrong) {
+    const { value, findings } = normalized(Secret, raw, OPTIONS);
+    assert.equal(findings.length, 1);
+    assert.doesNotMatch(JSON.stringify([value ?? '', findings.map(({ message }) => message)]), /HUSH|4711/);
+  }
 });
