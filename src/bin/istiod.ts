@@ -4,6 +4,8 @@ import { VERSION } from '../istiod/version.ts';
 const USAGE = `usage: istiod            run the control plane in the working directory
        istiod check [DIR]  validate a directory of configuration; exit 0: no errors, 2: errors;
                            CHECK_FORMAT=json or sarif for machines, CHECK_STRICT=1 counts warnings
+       istiod diff DIR     what would change for which proxies if DIR were served; exit 0: nothing, 1: something
+       istiod status       proxies, sources and refusals of the istiod that runs here
        istiod version      print the version
 Settings are files: etc/istio/istiod.yaml, etc/istio/mesh.yaml, etc/istio/conf.
 `;
@@ -18,6 +20,11 @@ export async function istiod(args: readonly string[]): Promise<number> {
       case 'check':
         if (rest.length > 1) return usage(`check takes one directory, not ${rest.length}`);
         return await (await import('../istiod/check/check.ts')).check(rest[0] ?? '.', process.env, process.stdout);
+      case 'diff':
+        return await compare(rest);
+      case 'status':
+        if (rest.length > 0) return usage(`status takes nothing, not "${rest[0]}"`);
+        return await (await import('../istiod/status.ts')).status(process.cwd(), process.stdout);
       case 'version':
         process.stdout.write(`istiod-vm ${VERSION}\n`);
         return 0;
@@ -33,6 +40,23 @@ export async function istiod(args: readonly string[]): Promise<number> {
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`istiod: ${error.message}\n`);
     return error.exitCode;
+  }
+}
+
+/** The exit code of a comparison that could not be made. */
+const NOT_COMPARED = 2;
+
+async function compare([directory, ...others]: readonly string[]): Promise<number> {
+  if (directory === undefined || others.length > 0) {
+    usage(`diff takes one directory, not ${others.length === 0 ? 'none' : others.length + 1}`);
+    return NOT_COMPARED;
+  }
+  try {
+    return await (await import('../istiod/diff/diff.ts')).diff(process.cwd(), directory, process.env, process.stdout);
+  } catch (error) {
+    if (error instanceof StartError) process.stderr.write(`istiod: ${error.message}\n`);
+    else process.stderr.write(`istiod: a fault of the program: ${error instanceof Error ? error.stack : error}\n`);
+    return NOT_COMPARED;
   }
 }
 

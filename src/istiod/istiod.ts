@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { connectionsRoute } from '../admin/connections.ts';
 import { debugRoutes } from '../admin/debug.ts';
 import { gatewaysRoute } from '../admin/gateways.ts';
 import { healthRoutes, type Phase, whenReady } from '../admin/health.ts';
@@ -139,7 +140,13 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
     refusals: () => refusals.current(),
   };
   const health = healthRoutes(VERSION, () => phase);
-  const debug = whenReady([...debugRoutes(inspected), statusRoute(inspected), gatewaysRoute(pipeline)], () => phase);
+  const routes = [
+    ...debugRoutes(inspected),
+    connectionsRoute(inspected.streams),
+    statusRoute(inspected),
+    gatewaysRoute(pipeline),
+  ];
+  const debug = whenReady(routes, () => phase);
   const tellListening = (): void => {
     const problem = state.writeListening(servers.addresses);
     if (problem !== undefined) log.warn(`${STATE_DIRECTORY}/run/listen.json can not be written: ${problem}`);

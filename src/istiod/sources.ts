@@ -10,7 +10,8 @@ export const MESH_FILE = 'etc/istio/mesh.yaml';
 /** The name of the source of files. */
 export const FILE_SOURCE: string = `file:${CONFIG_DIRECTORY}`;
 
-const WHOLE_FILES: ReadonlyMap<string, WholeFile> = new Map([
+/** Files that hold one thing each. */
+export const WHOLE_FILES: ReadonlyMap<string, WholeFile> = new Map([
   [MESH_FILE, MESH],
   ['etc/istio/meshNetworks.yaml', NETWORKS],
 ]);
