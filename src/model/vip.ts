@@ -17,8 +17,8 @@ export type AddressAllocation = 'status-first' | 'status-only' | 'table-only';
 
 const OPT_OUT = 'networking.istio.io/enable-autoallocate-ip';
 
-/** Whether a status may give the object's hosts addresses. @see ip_autoallocation.go `ShouldV2AutoAllocateIP` */
-function mayHaveAddresses({ spec, labels }: Config<ServiceEntry>): boolean {
+/** Whether the object's hosts may be given addresses. @see istio/istio ip_autoallocation.go `ShouldV2AutoAllocateIP` */
+export function mayHaveAddresses({ spec, labels }: Config<ServiceEntry>): boolean {
   return !hasAddresses(spec) && hasKnownTarget(spec) && labels[OPT_OUT]?.toLowerCase() !== 'false';
 }
 

@@ -10,7 +10,6 @@ import { protocolProblem, protocolTraits } from './protocols.ts';
 import { exportToFindings, workloadSelectorFindings } from './selectors.ts';
 import { workloadEntryFindings } from './workload-entry.ts';
 
-const AUTO_ALLOCATE = 'networking.istio.io/enable-autoallocate-ip';
 const USE_WAYPOINT = 'istio.io/use-waypoint';
 
 function* hostsFindings(at: Place, { hosts, resolution = 'NONE' }: ServiceEntry): Generator<Finding> {
@@ -39,10 +38,8 @@ function* portFindings(at: Place, { name, protocol = '' }: ServicePort): Generat
   if (protocol !== '') yield* problem(at.at('protocol'), protocolProblem(protocol));
 }
 
-function* portsFindings(at: Place, spec: ServiceEntry, labels: Labels): Generator<Finding> {
+function* portsFindings(at: Place, spec: ServiceEntry): Generator<Finding> {
   const ports = spec.ports ?? [];
-  const allocated =
-    spec.resolution !== undefined && spec.resolution !== 'NONE' && !/^false$/i.test(labels[AUTO_ALLOCATE] ?? '');
   for (const [i, port] of ports.entries()) {
     const place = at.at(i);
     yield* portFindings(place, port);
@@ -52,9 +49,6 @@ function* portsFindings(at: Place, spec: ServiceEntry, labels: Labels): Generato
     }
     if (before.some(({ number }) => number === port.number)) {
       yield place.at('number').error(`a port ${port.number} stands before: each number may stand once`);
-    }
-    if (spec.addresses === undefined && !allocated && ['', 'TCP'].includes(port.protocol ?? '')) {
-      yield place.warning('without addresses TCP traffic can not be told from that of other services');
     }
   }
 }
@@ -154,7 +148,7 @@ export const SERVICE_ENTRY: KindDefinition<ServiceEntry> = defineKind({
     }
     yield* hostsFindings(at('hosts'), spec);
     yield* addressesFindings(at('addresses'), spec);
-    yield* portsFindings(at('ports'), spec, labels);
+    yield* portsFindings(at('ports'), spec);
     yield* resolutionFindings(at(), spec, resolution, labels);
     if (resolution !== 'NONE' && hosts.length > 1) {
       const i = ports.findIndex(({ protocol }) => !protocolTraits(protocol).http && !protocolTraits(protocol).tls);

@@ -1,6 +1,7 @@
 import type { ServiceEntry } from '#generated/config/specs.ts';
 import { placeOf } from '../../config/finding.ts';
 import { isTcp, isTls, parseProtocol } from '../protocol.ts';
+import { mayHaveAddresses } from '../vip.ts';
 import type { Analyzer } from './analyzer.ts';
 import { listed } from './names.ts';
 
@@ -28,7 +29,7 @@ export const TCP_WITHOUT_ADDRESS: Analyzer<ServiceEntry> = {
     const allocated = config.status?.['addresses'];
     if (Array.isArray(allocated) && allocated.length > 0) return;
     const wanted = portsWithoutAddress(config.spec);
-    if (wanted.length === 0 || facts.allocatesAddresses()) return;
+    if (wanted.length === 0 || (facts.allocatesAddresses() && mayHaveAddresses(config))) return;
     for (const [i, { number }] of (config.spec.ports ?? []).entries()) {
       if (!wanted.includes(number)) continue;
       const names = facts.tcpWithoutAddress(number);
