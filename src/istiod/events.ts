@@ -3,6 +3,7 @@ import { type Diagnostic, formatDiagnostic } from '../base/diagnostic.ts';
 import type { DiscoveryEvents } from '../xds/events.ts';
 import type { FileFindings } from './findings.ts';
 import type { Logger } from './log.ts';
+import { refusalAdvice } from './refusal-advice.ts';
 import type { SourcesOf } from './refused-from.ts';
 
 /** Several observers of the same server, in order. */
@@ -34,6 +35,7 @@ export function logEvents(log: Logger, counted: DiscoveryEvents, sourcesOf: Sour
           resources: resources.slice(0, 10).map(({ name }) => name),
           from: sourcesOf(proxy, { typeUrl, names: resources.map(({ name }) => name), message }),
           refused: message,
+          advice: refusalAdvice(message),
         },
         'a proxy refused what it was sent; it keeps what it has, and is not sent the same again',
       ),
