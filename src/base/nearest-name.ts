@@ -17,12 +17,20 @@ function editDistance(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** The one of `names` that was likely meant by `name`: at most a third of its letters differ. Undefined when none is near. */
-export function nearestName(name: string, names: Iterable<string>): string | undefined {
+/**
+ * The one of `names` that was likely meant by `name`. Undefined when none is near.
+ *
+ * @param most letters that may differ; by default a third of them
+ */
+export function nearestName(
+  name: string,
+  names: Iterable<string>,
+  most: number = Math.max(1, Math.floor(name.length / 3)),
+): string | undefined {
   if (name.length > 64) return undefined;
   const wanted = name.toLowerCase();
   let nearest: string | undefined;
-  let fewest = Math.max(1, Math.floor(name.length / 3)) + 1;
+  let fewest = most + 1;
   for (const candidate of names) {
     if (Math.abs(candidate.length - name.length) >= fewest) continue;
     const distance = editDistance(wanted, candidate.toLowerCase());

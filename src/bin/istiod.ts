@@ -1,14 +1,6 @@
 import { EXIT, StartError } from '../istiod/failure.ts';
 import { VERSION } from '../istiod/version.ts';
-
-const USAGE = `usage: istiod            run the control plane in the working directory
-       istiod check [DIR]  validate a directory of configuration; exit 0: no errors, 2: errors;
-                           CHECK_FORMAT=json or sarif for machines, CHECK_STRICT=1 counts warnings
-       istiod diff DIR     what would change for which proxies if DIR were served; exit 0: nothing, 1: something
-       istiod status       proxies, sources and refusals of the istiod that runs here
-       istiod version      print the version
-Settings are files: etc/istio/istiod.yaml, etc/istio/mesh.yaml, etc/istio/conf.
-`;
+import { usageText } from './commands.ts';
 
 /** Runs one verb. @returns the exit code */
 export async function istiod(args: readonly string[]): Promise<number> {
@@ -31,7 +23,7 @@ export async function istiod(args: readonly string[]): Promise<number> {
       case 'help':
       case '-h':
       case '--help':
-        process.stdout.write(USAGE);
+        process.stdout.write(usageText());
         return 0;
       default:
         return usage(verb.startsWith('-') ? `there are no flags, and so no ${verb}` : `there is no command "${verb}"`);
@@ -61,6 +53,6 @@ async function compare([directory, ...others]: readonly string[]): Promise<numbe
 }
 
 function usage(problem: string): number {
-  process.stderr.write(`istiod: ${problem}\n${USAGE}`);
+  process.stderr.write(`istiod: ${problem}\n${usageText()}`);
   return EXIT.usage;
 }

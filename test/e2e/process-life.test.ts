@@ -125,7 +125,10 @@ test('over HTTP the server says what there is, and tells the mesh to nobody who 
     const query = path === '/debug/config_dump' ? '?proxyID=nobody' : '';
     assert.equal((await at(`${path}${query}`)).status, query === '' ? 200 : 404, path);
   }
-  assert.ok(index.length > 8);
+  const described = [...readFileSync('docs/reference/http.md', 'utf8').matchAll(/^\| `(\S+)` \|/gm)].map(
+    ([, path]) => path,
+  );
+  assert.deepEqual(index.map((line) => line.split(' ')[0]).sort(), described.sort());
   assert.equal((await at('/debug/configz', 'rebound.example')).status, 403);
   assert.equal((await at('/debug/configz', 'localhost:1')).status, 200);
   assert.equal((await at('/metrics', 'prometheus.example')).status, 200);

@@ -7,10 +7,12 @@ import type {
 } from '#generated/config/specs.ts';
 import { isIpAddress } from '../../base/address.ts';
 import { parseDuration } from '../../base/duration.ts';
+import { nearestName } from '../../base/nearest-name.ts';
 import type { Finding, Place } from '../finding.ts';
 import { defineKind, type KindDefinition, type ObjectMeta } from '../kind.ts';
 import { MeshFile } from '../schema/mesh-config.ts';
 import { MeshNetworks } from '../schema/mesh-networks.ts';
+import { VARIABLES } from '../variables.ts';
 import { subnetProblem } from './addresses.ts';
 import { connectionPoolFindings, outlierDetectionFindings } from './connection-pool.ts';
 import { extensionProvidersFindings } from './extension-provider.ts';
@@ -73,6 +75,15 @@ function* tlsFindings(at: Place, { meshMTLS, tlsDefaults }: MeshFileSpec): Gener
   yield* ignoredNames(at.at('tlsDefaults', 'ecdhCurves'), tlsDefaults?.ecdhCurves ?? [], (name) => CURVES.has(name));
 }
 
+/** Others may be for agents, which read the file, too: only what looks like a slip is told. */
+function* variableFindings(at: Place, env: Readonly<Record<string, string>>): Generator<Finding> {
+  const known = [...VARIABLES.translation.keys(), ...VARIABLES.server.keys()];
+  for (const name of Object.keys(env)) {
+    const meant = known.includes(name) ? undefined : nearestName(name, known, 2);
+    if (meant !== undefined) yield at.at(name).warning(`"${name}" has no effect; did you mean "${meant}"?`);
+  }
+}
+
 /**
  * The file mesh.yaml, read with `validateSpec` like an object.
  *
@@ -96,6 +107,7 @@ export const MESH_FILE: KindDefinition<MeshFileSpec> = defineKind({
         yield* problem(at('serviceSettings', i, 'hosts', j), wildcardHostProblem(host));
       }
     }
+    yield* variableFindings(at('env'), spec.env ?? {});
     yield* trustDomainFindings(at(), spec);
     yield* extensionProvidersFindings(at('extensionProviders'), spec.extensionProviders ?? []);
     yield* tlsFindings(at(), spec);

@@ -22,8 +22,7 @@ export function nodesInFile(file: string): readonly NodeDescription[] {
   if (wrong !== undefined) throw new StartError(EXIT.noInput, `${file} can not be read: ${wrong.message}`);
   const nodes = nodesIn(value as JsonValue);
   if (nodes.length === 0) {
-    const advice =
-      'write what /debug/adsz answers, or a list of nodes as in Envoy’s bootstrap: {id, metadata, locality}';
+    const advice = "write what /debug/adsz answers, or a list of nodes as in Envoy's id, metadata, locality";
     throw new StartError(EXIT.noInput, `${file} holds no node: ${advice}`);
   }
   return nodes;

@@ -1,0 +1,176 @@
+import { connectionsRoute } from '../../src/admin/connections.ts';
+import { debugRoutes } from '../../src/admin/debug.ts';
+import { healthRoutes } from '../../src/admin/health.ts';
+import type { Route } from '../../src/admin/http.ts';
+import { createMetrics, metricsRoute } from '../../src/admin/metrics.ts';
+import { statusRoute } from '../../src/admin/status.ts';
+import { COMMANDS, COMMON_EXITS } from '../../src/bin/commands.ts';
+import { CODE_ADVICE } from '../../src/config/code-advice.ts';
+import { CODES, type Code } from '../../src/config/codes.ts';
+import type { Field, Message } from '../../src/config/schema/schema.ts';
+import { VARIABLES, type Variable } from '../../src/config/variables.ts';
+import { IstiodOptionsSchema } from '../../src/istiod/options-schema.ts';
+import { code, page, table } from './markdown.ts';
+
+/** Pages below docs/reference, by file name. */
+export function referencePages(): ReadonlyMap<string, string> {
+  return new Map([
+    ['commands.md', commandsPage()],
+    ['environment.md', environmentPage()],
+    ['findings.md', findingsPage()],
+    ['http.md', httpPage()],
+    ['istiod-yaml.md', optionsPage()],
+    ['metrics.md', metricsPage()],
+  ]);
+}
+
+function exitRows(exits: Readonly<Record<number, string>>): string {
+  return table(
+    ['exit code', ''],
+    Object.entries(exits).map(([exit, what]) => [exit, what]),
+  );
+}
+
+function commandsPage(): string {
+  const commands = COMMANDS.flatMap(({ usage, doc, exits, variables }) => [
+    `## ${code(usage)}`,
+    `${doc.replace(/^./, (first) => first.toUpperCase())}.`,
+    exitRows(exits),
+    ...(variables.length === 0
+      ? []
+      : [`Variables: ${variables.map(code).join(', ')}; see [environment](environment.md).`]),
+  ]);
+  return page(
+    'Commands',
+    'Verbs, no flags: settings are files, and a few variables of the environment.',
+    ...commands,
+    '## All commands',
+    exitRows(COMMON_EXITS),
+  );
+}
+
+function variableRows(part: ReadonlyMap<string, Variable>): string {
+  return table(
+    ['variable', 'default', ''],
+    [...part].map(([name, variable]) => [code(name), code(variable.default), variable.doc]),
+  );
+}
+
+function environmentPage(): string {
+  return page(
+    'Environment',
+    '`env` in mesh.yaml is laid over the environment, and wins; where both say something different, the log names the variable. It is read at the start. True is `1`, `t` or `true`, false is `0`, `f` or `false`; what is not understood has the default.',
+    '## What proxies are sent',
+    "Istio's own variables, with Istio's defaults. Others of Istio's have no effect.",
+    variableRows(VARIABLES.translation),
+    '## The server',
+    variableRows(VARIABLES.server),
+    '## Commands and the service manager',
+    'These count in the environment only, not in mesh.yaml.',
+    variableRows(VARIABLES.commands),
+  );
+}
+
+function findingsPage(): string {
+  return page(
+    'Findings',
+    "What istiod finds in configuration has a code: Istio's (`IST…`) where istioctl finds the same, ours (`VM…`) else. A finding stands at `file:line:column` in the log, in `istiod check`, and under `/debug/diagnosticsz`.",
+    table(
+      ['code', 'what it means', 'what to do'],
+      Object.entries(CODES).map(([name, meaning]) => [code(name), meaning, CODE_ADVICE[name as Code]]),
+    ),
+  );
+}
+
+function routeRows(routes: readonly Route[]): string {
+  return table(
+    ['path', ''],
+    routes.map(({ path, doc }) => [code(path), doc]),
+  );
+}
+
+/** Nothing of a route is read but its path and what it says of itself. */
+const UNREAD = {} as never;
+
+function httpPage(): string {
+  const health = healthRoutes('', () => 'ready');
+  const debug = [...debugRoutes(UNREAD), connectionsRoute(UNREAD), statusRoute(UNREAD)];
+  return page(
+    'HTTP',
+    'GET and HEAD, on `listen.http` and `listen.monitoring`; `/` lists what there is. Nobody is asked who they are: keep both on loopback. Requests by a name that is not `localhost` are refused under `/debug`, so that no web page reads them by way of a browser.',
+    '## On both',
+    routeRows([...health, ...debug]),
+    '## On `listen.monitoring` only',
+    routeRows([metricsRoute(UNREAD)]),
+  );
+}
+
+interface Option {
+  readonly path: string;
+  readonly field: Field;
+}
+
+function* optionsOf({ fields }: Message, below = ''): Generator<Option> {
+  for (const [name, field] of Object.entries(fields)) {
+    const path = below === '' ? name : `${below}.${name}`;
+    if (field.type.kind === 'message') yield* optionsOf(field.type, path);
+    else yield { path, field };
+  }
+}
+
+function typeText({ type, shape }: Field): string {
+  const single = type.kind === 'enum' ? Object.keys(type.values).map(code).join(', ') : TYPES[type.kind];
+  return shape === 'list' ? `list of ${single}` : String(single);
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  bool: '`true`, `false`',
+  duration: 'duration, as `250ms`',
+};
+
+function optionsPage(): string {
+  return page(
+    'istiod.yaml',
+    "`etc/istio/istiod.yaml`: the server's own options, all optional. It is read at the start; SIGHUP takes `log.level` from it again. An option that does not exist, and a value that can not be taken, keep the server from starting, with `file:line:column` and what to write.",
+    table(
+      ['option', 'values', 'default', ''],
+      [...optionsOf(IstiodOptionsSchema)].map(({ path, field }) => [
+        code(path),
+        typeText(field),
+        field.default === undefined ? '' : code(JSON.stringify(field.default)),
+        field.doc,
+      ]),
+    ),
+  );
+}
+
+interface MetricDescription {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: readonly string[];
+  readonly constructor: { readonly name: string };
+}
+
+/** Of Node, with names that say so. */
+const OF_THE_PROCESS = /^(?:process|nodejs)_/;
+
+function metricsPage(): string {
+  const { registry } = createMetrics('', UNREAD);
+  const metrics = (registry.getMetricsAsArray() as unknown as readonly MetricDescription[])
+    .filter(({ name }) => !OF_THE_PROCESS.test(name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  return page(
+    'Metrics',
+    "`/metrics` on `listen.monitoring`, for Prometheus. `pilot_…`, `istio_…` and `istiod_uptime_seconds` are Istio's names and mean the same, so that its dashboards work; `istiod_vm_…` are ours. `process_…` and `nodejs_…` are of the process, as every program in Node has them.",
+    table(
+      ['metric', 'kind', 'labels', ''],
+      metrics.map(({ name, help, labelNames = [], constructor }) => [
+        code(name),
+        constructor.name.toLowerCase(),
+        labelNames.map(code).join(', '),
+        help,
+      ]),
+    ),
+  );
+}

@@ -1,0 +1,64 @@
+import { EXIT } from '../istiod/failure.ts';
+
+/** A verb of the executable. */
+export interface Command {
+  /** `istiod check [DIR]`. */
+  readonly usage: string;
+  /** One line. */
+  readonly doc: string;
+  /** Exit codes with what each means, beside those that all commands have. */
+  readonly exits: Readonly<Record<number, string>>;
+  /** Its variables of the environment. */
+  readonly variables: readonly string[];
+}
+
+/** All there are; there are no flags. */
+export const COMMANDS: readonly Command[] = [
+  {
+    usage: 'istiod',
+    doc: 'run the control plane in the working directory',
+    exits: {
+      0: 'it was asked to stop, by SIGTERM or SIGINT',
+      [EXIT.noInput]: 'a directory or a certificate can not be read',
+      [EXIT.unavailable]: 'an address is taken, or another istiod runs in the directory',
+      [EXIT.config]: 'istiod.yaml or a certificate is wrong',
+    },
+    variables: [],
+  },
+  {
+    usage: 'istiod check [DIR]',
+    doc: 'validate a directory of configuration',
+    exits: { 0: 'no errors', 2: 'errors', [EXIT.noInput]: 'there is no such directory' },
+    variables: ['CHECK_FORMAT', 'CHECK_STRICT'],
+  },
+  {
+    usage: 'istiod diff DIR',
+    doc: 'what would change for which proxies if DIR were served',
+    exits: { 0: 'nothing changes', 1: 'something changes', 2: 'it can not be compared' },
+    variables: ['DIFF_FORMAT', 'DIFF_PROXIES'],
+  },
+  {
+    usage: 'istiod status',
+    doc: 'proxies, sources and refusals of the istiod that runs here',
+    exits: { 0: 'it answers', [EXIT.unavailable]: 'none runs here, or it does not answer' },
+    variables: [],
+  },
+  { usage: 'istiod version', doc: 'print the version', exits: { 0: 'always' }, variables: [] },
+];
+
+/** Exit codes that every command has. */
+export const COMMON_EXITS: Readonly<Record<number, string>> = {
+  [EXIT.usage]: 'the command line or a variable is wrong',
+  [EXIT.software]: 'a fault of the program',
+};
+
+export function usageText(): string {
+  const width = Math.max(...COMMANDS.map(({ usage }) => usage.length));
+  const lines = COMMANDS.map(({ usage, doc, exits, variables }, i) => {
+    const own = Object.entries(exits).filter(([code]) => Number(code) < EXIT.usage);
+    const codes = own.length < 2 ? '' : `; exit ${own.map(([code, what]) => `${code}: ${what}`).join(', ')}`;
+    const line = `${i === 0 ? 'usage: ' : '       '}${usage.padEnd(width)}  ${doc}${codes}`;
+    return variables.length === 0 ? line : `${line}\n       ${' '.repeat(width)}  (${variables.join(', ')})`;
+  });
+  return `${lines.join('\n')}\nSettings are files: etc/istio/istiod.yaml, etc/istio/mesh.yaml, etc/istio/conf.\n`;
+}

@@ -1,0 +1,81 @@
+/** An environment variable of the server, which `env` in mesh.yaml may set, too. */
+export interface Variable {
+  /** What it does, for the reference. */
+  readonly doc: string;
+  /** What holds where it is unset; empty for nothing. */
+  readonly default: string;
+}
+
+const LISTENERS = {
+  PILOT_ENABLE_METADATA_EXCHANGE: ['true', "Proxies with Istio's filters tell each other who they are, for telemetry."],
+  PILOT_MX_ADDITIONAL_LABELS: ['', 'Labels, separated by commas, that they tell of beside those of telemetry.'],
+  PILOT_ENABLE_ALPN_FILTER: ['true', "Sidecars with Istio's filters say by ALPN which protocol follows."],
+  PILOT_ENABLE_PERSISTENT_SESSION_FILTER: ['false', 'Services may ask for sessions that stay with one endpoint.'],
+  ENABLE_100_CONTINUE_HEADERS: ['true', '`100 Continue` is passed on as it comes from the server.'],
+  PILOT_SIDECAR_USE_REMOTE_ADDRESS: ['false', 'Sidecars write the address of the client into X-Forwarded-For.'],
+  ENABLE_HCM_INTERNAL_NETWORKS: ['false', "`meshNetworks.yaml`'s networks are internal to connection managers."],
+  PILOT_ENABLE_MONGO_FILTER: ['true', 'Ports of MongoDB get its filter, for statistics.'],
+  PILOT_ENABLE_REDIS_FILTER: ['false', 'Ports of Redis get its filter.'],
+  PILOT_ENABLE_MYSQL_FILTER: ['false', 'Ports of MySQL get its filter.'],
+  PILOT_HTTP10: ['false', 'HTTP/1.0 is accepted from all workloads.'],
+  PILOT_TRACE_SAMPLING: ['1', 'Requests that are traced, in percent, where mesh.yaml and Telemetry do not say.'],
+  MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP: ['1', 'Connections that a listener accepts at a time; 0 is no limit.'],
+  PILOT_GATEWAY_TRANSPORT_SOCKET_CONNECT_TIMEOUT: ['15s', 'For a TLS handshake with a gateway; `0s` is no limit.'],
+  ENABLE_TLS_ON_SIDECAR_INGRESS: ['false', "A Sidecar's ingress listeners may have TLS settings."],
+  PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE: [
+    'false',
+    "Ports of a workload that its Sidecar's ingress does not name are served, too.",
+  ],
+  ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS: ['false', 'IPv6 workloads listen on IPv4 for clients, too.'],
+  PILOT_SKIP_VALIDATE_TRUST_DOMAIN: ['false', "Any identity that the mesh's roots vouch for is accepted."],
+} as const;
+
+const TRANSLATION = {
+  DOMAIN_SUFFIX: ['cluster.local', 'Ends the names of Kubernetes Services.'],
+  CLUSTER_ID: ['Kubernetes', 'The cluster that files belong to.'],
+  ISTIO_DUAL_STACK: ['false', 'Workloads have addresses of both families.'],
+  PILOT_PERSISTENT_SESSION_LABEL: ['istio.io/persistent-session', 'Label of services with sessions by cookie.'],
+  PILOT_PERSISTENT_SESSION_HEADER_LABEL: [
+    'istio.io/persistent-session-header',
+    'Label of services with sessions by header.',
+  ],
+  PILOT_ENABLE_IP_AUTOALLOCATE: [
+    'true',
+    'Hosts of ServiceEntries without addresses are given one. `false`: only for proxies that ask with DNS_AUTO_ALLOCATE; `status`: only by the `status` of the object.',
+  ],
+} as const;
+
+const SERVER = {
+  XDS_AUTH: [
+    'true',
+    'Clients over TLS have to show a certificate where `etc/certs/root-cert.pem` says which ones are good.',
+  ],
+  CHECK_STRICT: [
+    'false',
+    '`istiod check`: warnings count as errors. An unknown field refuses the object, in a running server, too.',
+  ],
+} as const;
+
+/** Variables that only the environment can set: they are of a command, or of the service manager. */
+const COMMANDS = {
+  CHECK_FORMAT: ['text', '`istiod check`: `text`, `json` or `sarif`.'],
+  DIFF_FORMAT: ['text', '`istiod diff`: `text` or `json`.'],
+  DIFF_PROXIES: ['', '`istiod diff`: a file with the nodes of proxies, in place of those that are connected.'],
+  NOTIFY_SOCKET: ['', 'Set by systemd: where readiness is told.'],
+  NOTIFY_FD: ['', "Set by the unit's helper: an open descriptor of that socket."],
+  WATCHDOG_USEC: ['', 'Set by systemd: how often it wants a sign of life.'],
+  WATCHDOG_PID: ['', 'Set by systemd: whose.'],
+} as const;
+
+type Table = Readonly<Record<string, readonly [string, string]>>;
+
+function variables(table: Table): ReadonlyMap<string, Variable> {
+  return new Map(Object.entries(table).map(([name, [otherwise, doc]]) => [name, { doc, default: otherwise }]));
+}
+
+/** By name, in three parts: those that shape what proxies are sent, those of the server, and those of commands. */
+export const VARIABLES: Readonly<Record<'translation' | 'server' | 'commands', ReadonlyMap<string, Variable>>> = {
+  translation: variables({ ...TRANSLATION, ...LISTENERS }),
+  server: variables(SERVER),
+  commands: variables(COMMANDS),
+};
