@@ -33,6 +33,7 @@ const LISTENERS = {
 const TRANSLATION = {
   DOMAIN_SUFFIX: ['cluster.local', 'Ends the names of Kubernetes Services.'],
   CLUSTER_ID: ['Kubernetes', 'The cluster that files belong to.'],
+  K8S_INGRESS_NS: ['istio-system', 'Namespace of the gateways that serve Ingresses.'],
   ISTIO_DUAL_STACK: ['false', 'Workloads have addresses of both families.'],
   PILOT_PERSISTENT_SESSION_LABEL: ['istio.io/persistent-session', 'Label of services with sessions by cookie.'],
   PILOT_PERSISTENT_SESSION_HEADER_LABEL: [

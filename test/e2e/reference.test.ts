@@ -1,9 +1,26 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { VARIABLES } from '../../../src/config/variables.ts';
-import { DEFAULT_LISTENER_SWITCHES } from '../../../src/envoy/listeners/switches.ts';
-import { listenerSwitches } from '../../../src/pipeline/listener-switches.ts';
+import { referencePages } from '../../build/reference/pages.ts';
+import { VARIABLES } from '../../src/config/variables.ts';
+import { DEFAULT_LISTENER_SWITCHES } from '../../src/envoy/listeners/switches.ts';
+import { listenerSwitches } from '../../src/pipeline/listener-switches.ts';
+
+test('the reference is what the code says; npm run reference makes it', () => {
+  for (const [file, text] of referencePages()) {
+    assert.equal(readFileSync(join('docs/reference', file), 'utf8'), text, file);
+  }
+});
+
+test('links between documents lead to files that are there', () => {
+  const broken = [...globSync('docs/**/*.md'), 'README.md'].flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)[^)]*\)/g)].flatMap(([, link = '']) =>
+      globSync(join(dirname(file), link)).length === 0 ? [`${file}: ${link}`] : [],
+    ),
+  );
+  assert.deepEqual(broken, []);
+});
 
 /** `env['NAME']`, and the helpers that read one by name. Set by the build, and no setting: the version. */
 const READ = /\b(?:env\[|flag\(|number\()'([A-Z][A-Z0-9_]+)'/g;
