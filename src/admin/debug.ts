@@ -6,7 +6,8 @@ import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ProxySession, ProxySessions } from '../pipeline/session.ts';
 import { decodeMessage } from '../proto/decode.ts';
 import type { StreamStatus, TypeStatus } from '../xds/events.ts';
-import { type Answer, json, type Route, text } from './http.ts';
+import { type Answer, json, type Route } from './http.ts';
+import { ofProxy } from './inspect.ts';
 
 export interface DebugSources {
   readonly pipeline: Pipeline;
@@ -24,7 +25,7 @@ export function debugRoutes(sources: DebugSources): readonly Route[] {
     {
       path: '/debug/config_dump',
       doc: '?proxyID=NAME: the resources of a proxy as it is sent them',
-      answer: (query) => configDump(sources, query.get('proxyID') ?? ''),
+      answer: (query) => ofProxy(sources.sessions, query.get('proxyID') ?? '', configDump),
     },
     {
       path: '/debug/diagnosticsz',
@@ -106,12 +107,7 @@ function syncFields(type: TypeStatus): readonly (readonly [string, JsonObject | 
 
 const DUMP = 'type.googleapis.com/envoy.admin.v3.';
 
-function configDump(sources: DebugSources, name: string): Answer {
-  const session = sources.sessions.named(name);
-  if (session === undefined) {
-    const known = [...sources.sessions.sessions].map(({ id }) => id).sort();
-    return text(`no proxy "${name}" is connected; write ?proxyID= one of: ${known.join(', ') || '(none)'}`, 404);
-  }
+function configDump(session: ProxySession): Answer {
   const of = (typeUrl: string, field: string) =>
     resources(session, typeUrl).map(({ version, resource }) => ({ versionInfo: version, [field]: resource }));
   const [cluster, listener, route, endpoint] = Object.keys(FIELDS);

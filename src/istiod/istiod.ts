@@ -3,6 +3,7 @@ import { connectionsRoute } from '../admin/connections.ts';
 import { debugRoutes } from '../admin/debug.ts';
 import { gatewaysRoute } from '../admin/gateways.ts';
 import { healthRoutes, type Phase, whenReady } from '../admin/health.ts';
+import { inspectRoutes } from '../admin/inspect.ts';
 import { createMetrics, metricsRoute } from '../admin/metrics.ts';
 import { Refusals } from '../admin/refusals.ts';
 import { statusRoute } from '../admin/status.ts';
@@ -142,6 +143,7 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
   const health = healthRoutes(VERSION, () => phase);
   const routes = [
     ...debugRoutes(inspected),
+    ...inspectRoutes(inspected),
     connectionsRoute(inspected.streams),
     statusRoute(inspected),
     gatewaysRoute(pipeline),

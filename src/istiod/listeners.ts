@@ -1,6 +1,6 @@
 import { StartError } from './failure.ts';
 import type { Bound } from './listen.ts';
-import type { ListenOption } from './options-schema.ts';
+import { DEFAULT_LISTEN, type ListenOption } from './options-schema.ts';
 
 /** Takes one address. @throws StartError when it can not */
 export type Opening = readonly [ListenOption, () => Promise<Bound | undefined>];
@@ -9,9 +9,11 @@ export type Opening = readonly [ListenOption, () => Promise<Bound | undefined>];
 export class Listeners {
   readonly #bound = new Map<ListenOption, Bound>();
 
-  /** Addresses by option. */
+  /** Addresses by option, in the order of the options. */
   get addresses(): Readonly<Record<string, string>> {
-    return Object.fromEntries([...this.#bound].map(([option, { address }]) => [option, address]));
+    const order = Object.keys(DEFAULT_LISTEN);
+    const sorted = [...this.#bound].sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
+    return Object.fromEntries(sorted.map(([option, { address }]) => [option, address]));
   }
 
   /**

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { test } from 'node:test';
 import { status } from '@grpc/grpc-js';
+import type { JsonObject } from '../../src/base/json.ts';
 import { AdsClient } from '../support/ads-client.ts';
 import { Child } from '../support/child.ts';
 import { httpRequest } from '../support/http-client.ts';
@@ -122,8 +123,8 @@ test('over HTTP the server says what there is, and tells the mesh to nobody who 
   const index = (await at('/')).body.trimEnd().split('\n');
   for (const line of index) {
     const path = line.split(' ')[0] ?? '';
-    const query = path === '/debug/config_dump' ? '?proxyID=nobody' : '';
-    assert.equal((await at(`${path}${query}`)).status, query === '' ? 200 : 404, path);
+    const ofProxy = line.includes('?proxyID=');
+    assert.equal((await at(`${path}${ofProxy ? '?proxyID=nobody' : ''}`)).status, ofProxy ? 404 : 200, path);
   }
   const described = [...readFileSync('docs/reference/http.md', 'utf8').matchAll(/^\| `(\S+)` \|/gm)].map(
     ([, path]) => path,
@@ -136,6 +137,39 @@ test('over HTTP the server says what there is, and tells the mesh to nobody who 
   const post = await at('/ready', undefined, 'POST');
   assert.deepEqual([post.status, post.headers.allow], [405, 'GET, HEAD']);
   assert.equal((await at('/nowhere')).status, 404);
+});
+
+test("Istio's debug pages say what the mesh is made into, and what a proxy is sent", async () => {
+  using dir = new WorkDir('life');
+  dir.write('etc/istio/conf/shop/a.yaml', service('a').replace('10.0.0.1', '127.0.0.1'));
+  dir.write('etc/istio/mesh.yaml', 'connectTimeout: 7s\n');
+  await using istiod = await IstiodProcess.start({ root: dir.path });
+  using client = new AdsClient({ address: istiod.addresses.grpc, node: NODE });
+  await client.settled();
+  const services =
+    await istiod.json<readonly { readonly hostname: string; readonly config: string }[]>('/debug/registryz');
+  assert.deepEqual(
+    services.map(({ hostname }) => hostname),
+    ['a.internal'],
+  );
+  assert.equal((await istiod.json<{ readonly connectTimeout: string }>('/debug/mesh')).connectTimeout, '7s');
+  const instances = await istiod.json<Record<string, readonly { readonly targetPort: number }[]>>('/debug/instancesz');
+  assert.deepEqual(
+    instances['client.shop']?.map(({ targetPort }) => targetPort),
+    [80],
+  );
+  const eds = await istiod.json<readonly { readonly clusterName: string }[]>('/debug/edsz?proxyID=client.shop');
+  assert.deepEqual(
+    eds.map(({ clusterName }) => clusterName),
+    ['outbound|80||a.internal'],
+  );
+  const { clients } = await istiod.json<{ readonly clients: readonly JsonObject[] }>('/debug/adsz');
+  assert.deepEqual(
+    clients.map(({ nodeId, metadata }) => [nodeId, (metadata as JsonObject)['NAMESPACE']]),
+    [['sidecar~127.0.0.1~client.shop~shop.svc.cluster.local', 'shop']],
+  );
+  const missing = await istiod.get('/debug/edsz?proxyID=nobody');
+  assert.equal(missing.body, 'no proxy "nobody" is connected; write ?proxyID= one of: client.shop\n');
 });
 
 /** The value of one series; undefined when it is not there. */
