@@ -152,7 +152,7 @@ test('the status of a running istiod names proxies, sources and what was refused
     { what: 'status with refusals' },
   );
   assert.match(output, new RegExp(`^istiod-vm \\S+ serves: grpc ${istiod.addresses.grpc}, http `));
-  assert.match(output, /\nPROXY {5}CDS {10}EDS {5}LDS {5}RDS {5}CONNECTED\none\.shop {2}REFUSED \(\d\) {2,}synced {2}/);
+  assert.match(output, /\nPROXY +CDS +EDS +LDS +RDS +CONNECTED\none\.shop +REFUSED \(\d\) +synced /);
   assert.match(output, /\nfile:etc\/istio\/conf: 3 objects, 1 of them not taken\n/);
   assert.match(
     output,
