@@ -27,6 +27,7 @@ function clientOf({ id, proxy, node, peer, variant, since, types }: StreamStatus
     metadata,
     ...(locality && { locality: { ...locality } }),
     nodeId: node.id,
+    cluster: node.cluster,
     extensions: node.extensions.map(({ name }) => name),
     watches: Object.fromEntries(types.map((t) => [shortType(t.typeUrl), t.wildcard ? '*' : `${t.subscribed} names`])),
   };

@@ -1,7 +1,5 @@
 import type { ConfigSink } from '../config/sink.ts';
-import type { Node } from '../proto/discovery.ts';
-import type { DiscoveryEvents } from '../xds/events.ts';
-import type { Session } from '../xds/provider.ts';
+import type { DiscoveryEvents, StreamInfo } from '../xds/events.ts';
 
 export interface ConvergenceOptions {
   /** Counts changes of what is in force. */
@@ -26,20 +24,22 @@ interface Followed {
 export class Convergence {
   readonly events: DiscoveryEvents;
   readonly #options: Required<ConvergenceOptions>;
-  /** By the node object that a stream began with. */
-  readonly #streams = new Map<Node, Followed>();
+  readonly #streams = new Map<StreamInfo, Followed>();
   #change: { readonly at: number; affected: number } | undefined;
 
   constructor(options: ConvergenceOptions) {
     this.#options = { now: () => performance.now(), ...options };
     this.events = {
-      onPush: ({ node }, { typeUrl }) => void this.#streams.get(node)?.awaited.add(typeUrl),
-      onAck: ({ node }, typeUrl) => this.#answered(node, typeUrl),
-      onNack: ({ node }, typeUrl) => {
-        const stream = this.#streams.get(node);
+      onStreamOpen: (stream) => void this.#streams.set(stream, { since: undefined, awaited: new Set() }),
+      onStreamClose: (stream) => void this.#streams.delete(stream),
+      onChange: (stream) => this.#changed(stream),
+      onPush: (stream, { typeUrl }) => void this.#streams.get(stream)?.awaited.add(typeUrl),
+      onAck: (stream, typeUrl) => this.#answered(stream, typeUrl),
+      onNack: (stream, typeUrl) => {
+        const followed = this.#streams.get(stream);
         // What it refused never arrives.
-        if (stream !== undefined) stream.since = undefined;
-        this.#answered(node, typeUrl);
+        if (followed !== undefined) followed.since = undefined;
+        this.#answered(stream, typeUrl);
       },
     };
   }
@@ -56,25 +56,12 @@ export class Convergence {
     };
   }
 
-  /** The same session, watched. */
-  session(node: Node, session: Session): Session {
-    const stream: Followed = { since: undefined, awaited: new Set() };
-    this.#streams.set(node, stream);
-    return {
-      id: session.id,
-      resources: (typeUrl) => session.resources(typeUrl),
-      onChange: (listener) =>
-        session.onChange(() => {
-          if (this.#change !== undefined) this.#change.affected++;
-          stream.since ??= this.#change?.at ?? this.#options.now();
-          listener();
-          if (stream.awaited.size === 0) stream.since = undefined;
-        }),
-      close: () => {
-        this.#streams.delete(node);
-        session.close();
-      },
-    };
+  #changed(stream: StreamInfo): void {
+    const followed = this.#streams.get(stream);
+    if (followed === undefined) return;
+    if (this.#change !== undefined) this.#change.affected++;
+    followed.since ??= this.#change?.at ?? this.#options.now();
+    this.#settle(followed, () => undefined);
   }
 
   #during(change: () => void): void {
@@ -97,15 +84,20 @@ export class Convergence {
     }
   }
 
-  #answered(node: Node, typeUrl: string): void {
-    const stream = this.#streams.get(node);
-    if (stream === undefined) return;
-    stream.awaited.delete(typeUrl);
-    // What waited for this answer is sent before the microtask.
+  #answered(stream: StreamInfo, typeUrl: string): void {
+    const followed = this.#streams.get(stream);
+    if (followed === undefined) return;
+    followed.awaited.delete(typeUrl);
+    this.#settle(followed, (since) => this.#options.converged((this.#options.now() - since) / 1000));
+  }
+
+  /** Ends a change when nothing is awaited. What is owed now is sent before the microtask. */
+  #settle(followed: Followed, settled: (since: number) => void): void {
     queueMicrotask(() => {
-      if (stream.since === undefined || stream.awaited.size > 0) return;
-      this.#options.converged((this.#options.now() - stream.since) / 1000);
-      stream.since = undefined;
+      const { since, awaited } = followed;
+      if (since === undefined || awaited.size > 0) return;
+      settled(since);
+      followed.since = undefined;
     });
   }
 }

@@ -125,7 +125,7 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
   const refusals = new Refusals(sessions);
   const counted = bothEvents(metrics.events, convergence.events);
   const discovery = new DiscoveryServer({
-    provider: resourceProvider(sessions, (node, session) => convergence.session(node, session)),
+    provider: resourceProvider(sessions),
     events: bothEvents(refusals.events, logEvents(log, counted, refusedFrom(pipeline, sessions, store))),
     authenticate: tlsClients(() => servers.certificate?.verifiesClients === true && authenticatesClients(effective)),
     controlPlane: JSON.stringify({ Component: 'istiod', ID: 'istiod-vm', Info: { version: VERSION } }),

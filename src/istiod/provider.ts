@@ -2,15 +2,8 @@ import type { ProxySessions } from '../pipeline/session.ts';
 import type { Node } from '../proto/discovery.ts';
 import { ConnectError, type Peer, type ResourceProvider, type Session } from '../xds/provider.ts';
 
-/**
- * Serves xDS streams from the sets of the proxies' scopes.
- *
- * @param watched what takes a session's place
- */
-export function resourceProvider(
-  sessions: ProxySessions,
-  watched: (node: Node, session: Session) => Session = (_node, session) => session,
-): ResourceProvider {
+/** Serves xDS streams from the sets of the proxies' scopes. */
+export function resourceProvider(sessions: ProxySessions): ResourceProvider {
   return {
     connect(node: Node, _peer: Peer): Session {
       const { id, cluster, metadata, locality, extensions, userAgentBuildVersion } = node;
@@ -24,7 +17,7 @@ export function resourceProvider(
         extensions: extensions.map(({ name }) => name),
       });
       if ('refused' in session) throw new ConnectError('INVALID_ARGUMENT', session.refused);
-      return watched(node, session);
+      return session;
     },
   };
 }

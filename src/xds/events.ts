@@ -49,6 +49,8 @@ export interface Rejection {
 export interface DiscoveryEvents {
   onStreamOpen?(stream: StreamInfo): void;
   onStreamClose?(stream: StreamInfo, reason: string): void;
+  /** Sets of the stream have changed; what is owed and may be sent now follows at once. */
+  onChange?(stream: StreamInfo): void;
   onPush?(stream: StreamInfo, push: Push): void;
   /** `latencyMs`: from handing the response over to reading the answer. */
   onAck?(stream: StreamInfo, typeUrl: string, ack: Ack, latencyMs: number): void;

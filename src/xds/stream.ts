@@ -66,7 +66,10 @@ export class DiscoveryStream<Request extends AnyRequest> {
         flush();
       });
     transport.onDrain(flush);
-    session.onChange(flush);
+    session.onChange(() => {
+      context.events.onChange?.(info);
+      flush();
+    });
   }
 
   readonly #flushLater: (ms: number) => () => void;

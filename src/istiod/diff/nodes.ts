@@ -36,7 +36,7 @@ export function nodesIn(value: JsonValue): readonly NodeDescription[] {
 function descriptions(value: JsonValue | undefined): readonly NodeDescription[] {
   if (Array.isArray(value)) return value.flatMap(descriptions);
   if (!isJsonObject(value)) return [];
-  const { clients, node, id, nodeId = id, metadata, locality, extensions } = value;
+  const { clients, node, id, nodeId = id, cluster, metadata, locality, extensions } = value;
   if (clients !== undefined) return descriptions(clients);
   if (node !== undefined) return descriptions(node);
   if (typeof nodeId !== 'string') return [];
@@ -45,6 +45,7 @@ function descriptions(value: JsonValue | undefined): readonly NodeDescription[] 
       id: nodeId,
       metadata: isJsonObject(metadata) ? metadata : {},
       ...(isJsonObject(locality) ? { locality: localityOf(locality) } : {}),
+      ...(typeof cluster === 'string' ? { cluster } : {}),
       extensions: Array.isArray(extensions) ? extensions.flatMap(nameOf) : [],
     },
   ];

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConfigSink } from '../../../src/config/sink.ts';
 import { Convergence } from '../../../src/istiod/convergence.ts';
-import type { Node } from '../../../src/proto/discovery.ts';
 import type { StreamInfo } from '../../../src/xds/events.ts';
 
 interface Stream {
@@ -31,22 +30,13 @@ function fixture() {
   const sink = convergence.sink(inner);
   const { events } = convergence;
   const stream = (sends: readonly string[]): Stream => {
-    const node = { id: '' } as unknown as Node;
-    const info = { node } as unknown as StreamInfo;
-    let changed: () => void = () => {};
-    convergence
-      .session(node, {
-        id: 'p',
-        resources: () => undefined,
-        onChange: (listener) => {
-          changed = listener;
-        },
-        close: () => {},
-      })
-      .onChange(() => {
-        for (const typeUrl of sends) events.onPush?.(info, { typeUrl } as never);
-      });
-    return { info, change: () => changed() };
+    const info = {} as StreamInfo;
+    events.onStreamOpen?.(info);
+    const change = (): void => {
+      events.onChange?.(info);
+      for (const typeUrl of sends) events.onPush?.(info, { typeUrl } as never);
+    };
+    return { info, change };
   };
   /** An edit that changes the sets of some streams, at a time. */
   const edit = async (at: number, ...streams: readonly Stream[]): Promise<void> => {
