@@ -34,6 +34,10 @@ const TRANSLATION = {
   DOMAIN_SUFFIX: ['cluster.local', 'Ends the names of Kubernetes Services.'],
   CLUSTER_ID: ['Kubernetes', 'The cluster that files belong to.'],
   K8S_INGRESS_NS: ['istio-system', 'Namespace of the gateways that serve Ingresses.'],
+  PILOT_JWT_ENABLE_REMOTE_JWKS: [
+    'istiod',
+    'Who fetches keys of tokens: `istiod`, `envoy`, or `hybrid`: the one that names a cluster of the mesh.',
+  ],
   ISTIO_DUAL_STACK: ['false', 'Workloads have addresses of both families.'],
   PILOT_PERSISTENT_SESSION_LABEL: ['istio.io/persistent-session', 'Label of services with sessions by cookie.'],
   PILOT_PERSISTENT_SESSION_HEADER_LABEL: [
@@ -47,6 +51,9 @@ const TRANSLATION = {
 } as const;
 
 const SERVER = {
+  PILOT_JWT_PUB_KEY_REFRESH_INTERVAL: ['20m', 'How often keys of tokens are fetched again.'],
+  BLOCKED_CIDRS_IN_JWKS_URIS: ['', 'Blocks of addresses, separated by commas, that keys are not fetched from.'],
+  JWKS_RESOLVER_INSECURE_SKIP_VERIFY: ['false', 'Certificates of servers that keys are fetched from are not verified.'],
   XDS_AUTH: [
     'true',
     'Clients over TLS have to show a certificate where `etc/certs/root-cert.pem` says which ones are good.',
