@@ -27,6 +27,10 @@ const LISTENERS = {
     "Ports of a workload that its Sidecar's ingress does not name are served, too.",
   ],
   ISTIO_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS: ['false', 'IPv6 workloads listen on IPv4 for clients, too.'],
+  PILOT_ENABLE_MULTIPLE_CUSTOM_AUTHZ_PROVIDERS: [
+    'false',
+    'AuthorizationPolicies of one workload may name different providers.',
+  ],
   PILOT_SKIP_VALIDATE_TRUST_DOMAIN: ['false', "Any identity that the mesh's roots vouch for is accepted."],
 } as const;
 
@@ -36,7 +40,7 @@ const TRANSLATION = {
   K8S_INGRESS_NS: ['istio-system', 'Namespace of the gateways that serve Ingresses.'],
   PILOT_JWT_ENABLE_REMOTE_JWKS: [
     'istiod',
-    'Who fetches keys of tokens: `istiod`, `envoy`, or `hybrid`: the one that names a cluster of the mesh.',
+    'Who fetches keys of tokens: `istiod`, `envoy` (the proxy), or `hybrid`: the proxy from services of the mesh, istiod from others.',
   ],
   ISTIO_DUAL_STACK: ['false', 'Workloads have addresses of both families.'],
   PILOT_PERSISTENT_SESSION_LABEL: ['istio.io/persistent-session', 'Label of services with sessions by cookie.'],
