@@ -1,5 +1,6 @@
 import { connectionsRoute } from '../../src/admin/connections.ts';
 import { debugRoutes } from '../../src/admin/debug.ts';
+import { gatewaysRoute } from '../../src/admin/gateways.ts';
 import { healthRoutes } from '../../src/admin/health.ts';
 import type { Route } from '../../src/admin/http.ts';
 import { inspectRoutes } from '../../src/admin/inspect.ts';
@@ -95,7 +96,13 @@ const UNREAD = {} as never;
 
 function httpPage(): string {
   const health = healthRoutes('', () => 'ready');
-  const debug = [...debugRoutes(UNREAD), ...inspectRoutes(UNREAD), connectionsRoute(UNREAD), statusRoute(UNREAD)];
+  const debug = [
+    ...debugRoutes(UNREAD),
+    ...inspectRoutes(UNREAD),
+    connectionsRoute(UNREAD),
+    statusRoute(UNREAD),
+    gatewaysRoute(UNREAD),
+  ];
   return page(
     'HTTP',
     'GET and HEAD, on `listen.http` and `listen.monitoring`; `/` lists what there is. Nobody is asked who they are: keep both on loopback. Requests by a name that is not `localhost` are refused under `/debug`, so that no web page reads them by way of a browser.',
