@@ -6,16 +6,19 @@ import { discoveryModule } from './discovery.ts';
 import { encoderModule } from './encoder.ts';
 import { loadProtos } from './load.ts';
 import { modelOf } from './model.ts';
+import { rulesModule } from './rules.ts';
 import { typesModule } from './types.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(project, 'generated/proto');
-const model = modelOf(loadProtos(project));
+const root = loadProtos(project);
+const model = modelOf(root);
 const texts: Readonly<Record<string, string>> = {
   'types.ts': typesModule(model),
   'encoder.ts': encoderModule(model),
   'descriptors.ts': descriptorsModule(model),
   'discovery.ts': discoveryModule(model),
+  'rules.ts': rulesModule(root, model),
 };
 mkdirSync(folder, { recursive: true });
 for (const [name, text] of Object.entries(texts)) {

@@ -47,6 +47,9 @@ export const CODE_ADVICE: Readonly<Record<Code, string>> = {
   VM0201: 'Remove one of the two.',
   VM0202: 'Correct the errors of the object; it is served as it stands from then on.',
   VM0203: 'Put the subset or policy into one DestinationRule.',
+  VM0231:
+    'Do what the reason says, or narrow the patch (`match.proxy`, `workloadSelector`) to proxies that can take it.',
+  VM0232: 'Correct the match: compare it with what the proxies have (`/debug/config_dump`).',
   VM0204: 'Give each service addresses of its own.',
   VM0205: 'Choose another port, or give the servers of the port one protocol.',
   VM0206: 'Choose another port.',

@@ -17,8 +17,10 @@ export interface PatchHead {
   readonly proxyVersion?: string;
   /** What the proxy's metadata must say. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Full names of the messages of extensions that its value holds. */
-  readonly packed: readonly string[];
+  /** Full names of the messages that extensions are configured with: an Envoy that lists its extensions must list them. */
+  readonly extensions: readonly string[];
+  /** Those of them that only a proxy can make something of: it must list them. */
+  readonly unknown: readonly string[];
 }
 
 /** What decides for whom an EnvoyFilter is, and when it comes. */
@@ -39,6 +41,7 @@ export interface PatchedProxy {
   readonly namespace: string;
   readonly labels: Labels;
   readonly metadata: JsonObject;
+  readonly extensionTypes: readonly string[];
 }
 
 /** One patch of one EnvoyFilter: its key, `#`, and the place in its list. */
@@ -81,19 +84,44 @@ export function selectedPatches(heads: readonly EnvoyFilterHead[], proxy: Patche
   return heads
     .filter((head) => isAttached(head, proxy))
     .flatMap(({ key, patches }) =>
-      patches.filter((patch) => isForProxy(patch, proxy)).map(({ index }) => patchRef(key, index)),
+      patches
+        .filter((patch) => isForProxy(patch, proxy) && missingExtension(patch, proxy) === undefined)
+        .map(({ index }) => patchRef(key, index)),
     );
 }
 
-/** @see istio/istio pilot/pkg/model/envoyfilter.go `proxyMatch` */
-function isForProxy({ applyTo, context, proxyVersion, metadata = {} }: PatchHead, proxy: PatchedProxy): boolean {
+/**
+ * Whether a patch of an EnvoyFilter that is for the proxy is itself for it.
+ *
+ * @see istio/istio pilot/pkg/model/envoyfilter.go `proxyMatch`
+ */
+export function isForProxy(patch: PatchHead, proxy: PatchedProxy): boolean {
+  const { applyTo, context, proxyVersion, metadata = {} } = patch;
   // A bootstrap is written where the proxy is started.
-  if (applyTo === 'BOOTSTRAP' || !CONTEXTS[proxy.type].has(context)) return false;
+  if (applyTo === 'BOOTSTRAP') return false;
+  // Extension configs are for whoever asks for them.
+  if (applyTo !== 'EXTENSION_CONFIG' && !CONTEXTS[proxy.type].has(context)) return false;
   for (const [name, value] of Object.entries(metadata)) if (proxy.metadata[name] !== value) return false;
   return proxyVersion === undefined || matchesVersion(proxyVersion, proxy.metadata['ISTIO_VERSION']);
 }
 
+/** Every Envoy has it, so that a list without it is none of all extensions. */
+const ROUTER = 'envoy.extensions.filters.http.router.v3.Router';
+
+/** The message of an extension that the proxy does not have, so that it would refuse what a patch makes. */
+export function missingExtension(
+  { extensions, unknown }: Pick<PatchHead, 'extensions' | 'unknown'>,
+  { extensionTypes }: Pick<PatchedProxy, 'extensionTypes'>,
+): string | undefined {
+  const wanted = extensionTypes.includes(ROUTER) ? [...extensions, ...unknown] : unknown;
+  return wanted.find((name) => !extensionTypes.includes(name));
+}
+
 function matchesVersion(expression: string, version: unknown): boolean {
   if (expression.length > MAX_VERSION_LENGTH || typeof version !== 'string' || version === '') return false;
-  return RE2JS.compile(expression).matcher(version).find();
+  try {
+    return RE2JS.compile(expression).matcher(version).find();
+  } catch {
+    return false;
+  }
 }

@@ -17,6 +17,8 @@ export interface NodeDescription {
   readonly envoyMinor?: number;
   /** Names of the extensions that it was built with. */
   readonly extensions: readonly string[];
+  /** Full names of the messages that these are configured with; a list that others share. */
+  readonly extensionTypes?: readonly string[];
 }
 
 /** Why a node can't be served; `message` says what to write instead. */
@@ -26,6 +28,8 @@ export interface NodeRefusal {
 
 const TYPES: readonly string[] = ['sidecar', 'router', 'waypoint'] satisfies ProxyType[];
 const ISTIO_EXTENSIONS: ReadonlySet<string> = new Set(['istio.metadata_exchange', 'istio.stats', 'istio.alpn']);
+
+const NO_TYPES: readonly string[] = [];
 
 /** @see istio/istio pilot/pkg/model/context.go `ParseServiceNodeWithMetadata` */
 export function proxyOfNode(node: NodeDescription): Proxy | NodeRefusal {
@@ -66,6 +70,7 @@ export function proxyOfNode(node: NodeDescription): Proxy | NodeRefusal {
     interceptionMode: interceptionMode(text(metadata, 'INTERCEPTION_MODE')),
     revision: text(metadata, 'REVISION') || labelsOf(metadata['LABELS'])['istio.io/rev'] || '',
     capabilities: capabilitiesOf(node),
+    extensionTypes: node.extensionTypes ?? NO_TYPES,
   };
 }
 

@@ -44,4 +44,6 @@ export interface Proxy {
   readonly interceptionMode: InterceptionMode;
   readonly revision: string;
   readonly capabilities: Capabilities;
+  /** Full names of the messages that its extensions are configured with, as it lists them. */
+  readonly extensionTypes: readonly string[];
 }

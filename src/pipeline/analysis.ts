@@ -7,10 +7,12 @@ import type { MeshFacts } from '../model/analysis/facts.ts';
 import { deriveAccessFacts } from './access-facts.ts';
 import { deriveAddressFacts } from './address-facts.ts';
 import { deriveConversionFindings } from './conversions/findings.ts';
+import { deriveEnvoyFilterFacts } from './envoy-filter-facts.ts';
 import { deriveGatewayFacts } from './gateway-facts.ts';
 import type { Mesh } from './mesh.ts';
 import { deriveMeshWideFacts } from './mesh-wide-facts.ts';
 import { deriveProtocolFacts } from './protocol-facts.ts';
+import type { ScopedResources } from './resource-types.ts';
 import { deriveServerFacts } from './server-facts.ts';
 import { deriveServiceFacts } from './service-facts.ts';
 import { deriveTelemetryFacts } from './telemetry-facts.ts';
@@ -26,13 +28,14 @@ export interface Analysis {
 }
 
 /** Each object is looked at anew when it, or what was asked about others on its behalf, has changed. */
-export function deriveAnalysis(graph: Graph, mesh: Mesh): Analysis {
+export function deriveAnalysis(graph: Graph, mesh: Mesh, resources: ReadonlyMap<string, ScopedResources>): Analysis {
   const workloads = deriveWorkloadFacts(graph, mesh);
   const facts: MeshFacts = {
     domainSuffix: mesh.options.domainSuffix,
     rootNamespace: mesh.rootNamespace,
     ...deriveServiceFacts(graph, mesh),
     ...deriveVirtualServiceFacts(graph, mesh),
+    ...deriveEnvoyFilterFacts(graph, mesh, resources),
     ...workloads,
     ...deriveGatewayFacts(graph, mesh, workloads),
     ...deriveAddressFacts(graph, mesh),

@@ -22,8 +22,6 @@ import { type Mesh, namespacedHost, ONE } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
 import type { OutboundEntry, OutboundPlan } from './outbound-plan.ts';
 import { deriveOwnClusters } from './own-clusters.ts';
-import { patchedResources } from './patched-resources.ts';
-import { PATCHED_CLUSTERS } from './patched-types.ts';
 import type { ScopedResources } from './resource-types.ts';
 import { unionCollection } from './union-collection.ts';
 
@@ -154,13 +152,12 @@ export function deriveClusters(graph: Graph, mesh: Mesh, outbound: Outbound): Sc
   });
   const grpc = deriveGrpcClusters(graph, mesh, outbound);
   const own = deriveOwnClusters(graph, mesh, outbound, facets);
-  const patched = patchedResources(mesh, PATCHED_CLUSTERS);
   return unionCollection(
     'clusters',
     (proxy) => {
       if (proxy.capabilities.grpc) return [grpc.get(proxy)];
       const set = setOf.get(proxy);
-      return set === undefined ? [] : patched.views(proxy, [toServices.get(set), own.get(proxy)]);
+      return set === undefined ? [] : mesh.patched.clusters.views(proxy, [toServices.get(set), own.get(proxy)]);
     },
     sameVersion,
   );

@@ -14,6 +14,7 @@ import { deriveMergedGateways } from './gateways/merged-gateways.ts';
 import { deriveKeySets } from './key-sets.ts';
 import type { Mesh } from './mesh.ts';
 import type { MeshOptions } from './options.ts';
+import { patchedTypes } from './patched.ts';
 import { deriveScopes } from './scopes.ts';
 import { deriveServices } from './services.ts';
 import { deriveTrafficExtensions } from './traffic-extensions.ts';
@@ -41,6 +42,7 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
     { equals: sameItems },
   );
   const gateways = deriveGatewayHeads(graph, configuration);
+  const mergedGateway = deriveMergedGateways(graph, { ...configuration, ...scopes, gateways });
   return {
     ...configuration,
     ...services,
@@ -56,7 +58,8 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
     trafficExtensions: deriveTrafficExtensions(graph, configuration),
     keySets: deriveKeySets(graph, configuration, services, options.jwksFetchMode),
     gateways,
-    mergedGateway: deriveMergedGateways(graph, { ...configuration, ...scopes, gateways }),
+    patched: patchedTypes({ configs, envoyFilters, mergedGateway }),
+    mergedGateway,
     options,
   };
 }

@@ -16,6 +16,7 @@ import {
   selectedPatches,
 } from '../model/envoy-filter.ts';
 import type { ProxyScope } from '../model/scope.ts';
+import { messageDescriptor } from '../proto/descriptors.ts';
 import type { Configuration } from './configuration.ts';
 
 export interface EnvoyFilters {
@@ -23,6 +24,10 @@ export interface EnvoyFilters {
   patchesFor(proxy: PatchedProxy): readonly PatchRef[];
   /** The patches of a scope that are for some of Envoy's objects. Interned: equal ones are one object; absent when there are none. */
   patchSet(scope: Pick<ProxyScope, 'patches'>, wanted: PatchesWanted): PatchSet | undefined;
+  /** Whom an EnvoyFilter is for. */
+  readonly headOf: Derived<ConfigKey, EnvoyFilterHead | undefined>;
+  /** Its patches that can be read, by their place. */
+  readonly patchesOf: Derived<ConfigKey, ReadonlyMap<number, Patch>>;
 }
 
 /** Kinds of patches that a resource type is changed by; an object that exists once. */
@@ -46,7 +51,7 @@ export function deriveEnvoyFilters(graph: Graph, configuration: Configuration): 
       const { configPatches = [] } = configuration.config<EnvoyFilter>(key)?.spec ?? {};
       return new Map(
         configPatches.flatMap((written, i) => {
-          const patch = readPatch(written);
+          const patch = readPatch(written, key);
           return patch === undefined ? [] : [[i, patches.intern(canonicalJson(patch), () => patch)] as const];
         }),
       );
@@ -94,6 +99,8 @@ export function deriveEnvoyFilters(graph: Graph, configuration: Configuration): 
     return made;
   };
   return {
+    headOf,
+    patchesOf,
     patchesFor: (proxy) => {
       const heads = headsFor.get(proxy.namespace);
       return heads.length === 0 ? NONE : selectedPatches(heads, proxy);
@@ -102,9 +109,17 @@ export function deriveEnvoyFilters(graph: Graph, configuration: Configuration): 
   };
 }
 
-function readPatch(written: EnvoyConfigObjectPatch): Patch | undefined {
+/** Extensions of Envoy that it lists, where it has them, and those of others. */
+const LISTED = /^envoy\.extensions\.(?:filters|access_loggers|transport_sockets)\./;
+const NEVER_LISTED = /^(?:envoy|google|xds|udpa)\./;
+
+function isExtension(name: string): boolean {
+  return LISTED.test(name) || !NEVER_LISTED.test(name);
+}
+
+function readPatch(written: EnvoyConfigObjectPatch, source: ConfigKey): Patch | undefined {
   const { message, packed } = patchValue(written);
-  return patchOf(written, message, packed);
+  return patchOf(written, message, packed, source);
 }
 
 function headOfConfig(
@@ -125,7 +140,8 @@ function headOfConfig(
         index,
         applyTo,
         context,
-        packed,
+        extensions: packed.filter(isExtension),
+        unknown: packed.filter((name) => messageDescriptor(name) === undefined),
         ...(proxyVersion ? { proxyVersion } : {}),
         ...(metadata && { metadata }),
       };

@@ -5,9 +5,12 @@ export class FixedView<V> implements CollectionView<string, V> {
   readonly revision: number = 0;
   readonly #entries: ReadonlyMap<string, V>;
 
+  readonly #inputsOf: (name: string) => readonly InputName[];
+
   /** @param entries by name, in order */
-  constructor(entries: ReadonlyMap<string, V>) {
+  constructor(entries: ReadonlyMap<string, V>, inputsOf: (name: string) => readonly InputName[] = () => []) {
     this.#entries = entries;
+    this.#inputsOf = inputsOf;
   }
 
   get size(): number {
@@ -30,8 +33,8 @@ export class FixedView<V> implements CollectionView<string, V> {
     return revision === 0 ? { changed: new Map(), removed: [] } : undefined;
   }
 
-  inputsOf(): readonly InputName[] {
-    return [];
+  inputsOf(name: string): readonly InputName[] {
+    return this.#inputsOf(name);
   }
 }
 

@@ -13,8 +13,6 @@ import type { Mesh } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
 import { deriveOutboundListenerPlan } from './outbound-listener-plan.ts';
 import { deriveOutboundListeners } from './outbound-listeners.ts';
-import { patchedResources } from './patched-resources.ts';
-import { PATCHED_LISTENERS } from './patched-types.ts';
 import { derivePeerPolicies } from './peer-policies.ts';
 import type { ScopedResources } from './resource-types.ts';
 import { deriveTelemetry } from './telemetry.ts';
@@ -50,15 +48,14 @@ export function deriveListeners(graph: Graph, mesh: Mesh, outbound: Outbound): S
   });
   const grpc = deriveGrpcListeners(graph, mesh, outbound, { access, peerPolicies });
   const gateways = deriveGatewayListeners(graph, mesh, { outbound, views, facets, access });
-  const patched = patchedResources(mesh, PATCHED_LISTENERS);
   return unionCollection<ProxyScope, EncodedResource>(
     'listeners',
     (scope) => {
       if (scope.capabilities.grpc) return [grpc.get(scope)];
-      if (scope.type === 'router') return patched.views(scope, [gateways.get(scope)]);
+      if (scope.type === 'router') return mesh.patched.listeners.views(scope, [gateways.get(scope)]);
       if (scope.type !== 'sidecar') return [];
       const shared = toServices.sets.map(({ listeners, keyOf }) => listeners.get(keyOf.get(scope)));
-      return patched.views(scope, [...shared, own.get(scope)]);
+      return mesh.patched.listeners.views(scope, [...shared, own.get(scope)]);
     },
     sameVersion,
   );

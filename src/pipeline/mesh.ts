@@ -17,6 +17,7 @@ import type { BoundVirtualServices } from './gateways/bound-virtual-services.ts'
 import type { GatewayHead } from './gateways/gateway-heads.ts';
 import type { KeySets } from './key-sets.ts';
 import type { MeshOptions } from './options.ts';
+import type { Patched } from './patched.ts';
 import type { TrafficExtensions } from './traffic-extensions.ts';
 import type { Vips } from './vips.ts';
 
@@ -81,6 +82,7 @@ export interface Mesh extends Configuration {
   /** Key: `ProxyScope`. The Gateways of a router as one; undefined for other proxies. */
   readonly mergedGateway: Derived<ProxyScope, MergedGateway | undefined>;
   readonly envoyFilters: EnvoyFilters;
+  readonly patched: Patched;
   /** Addresses that are allocated automatically. */
   readonly vips: Vips;
   /** What Ingresses and objects of the Gateway API are made into. */

@@ -9,8 +9,8 @@ import type { EncodedResource } from '../proto/resource-set.ts';
 import { encodedResource } from './encoded-resource.ts';
 import { emptyView, FixedView } from './fixed-view.ts';
 import type { Mesh } from './mesh.ts';
-import { type PatchedView, PatchedViews } from './patched-view.ts';
-import { type LeftOut, type PatchedType, Patching, type PatchView } from './patching.ts';
+import { type InputsOfConfigs, type PatchedView, PatchedViews } from './patched-view.ts';
+import { type LeftOut, type PatchedType, Patching, type PatchView, refusalsOf } from './patching.ts';
 
 type View = CollectionView<string, EncodedResource>;
 
@@ -18,6 +18,16 @@ type View = CollectionView<string, EncodedResource>;
 export interface PatchedResources {
   /** The same views where no patch is for the scope. */
   views(scope: ProxyScope, views: readonly View[]): readonly View[];
+  /** What became of the patches of a scope in the views that it was given last. */
+  outcomes(scope: ProxyScope): ReadonlyMap<Patch, PatchOutcome>;
+}
+
+/** What became of a patch. */
+export interface PatchOutcome {
+  /** It found what it is for. */
+  readonly used: boolean;
+  /** Why it was left out of a resource, with the resource's name; of several the first. */
+  readonly leftOut?: string;
 }
 
 /** A set of patches with what they do to one type of resources for one kind of proxies. Interned. */
@@ -29,17 +39,20 @@ interface Way {
   readonly leftOut: readonly LeftOut[];
 }
 
+const NO_OUTCOMES: ReadonlyMap<Patch, PatchOutcome> = new Map();
 const NO_PORTS: ListenPorts = {};
 
 /** A scope without patches has the views of every other such scope; patched ones share all that no patch is for. */
 export function patchedResources(
-  mesh: Pick<Mesh, 'envoyFilters' | 'mergedGateway'>,
+  mesh: Pick<Mesh, 'configs' | 'envoyFilters' | 'mergedGateway'>,
   type: PatchedType,
 ): PatchedResources {
   const ways = new WeakInterner<Way>();
   const addedViews = new WeakInterner<View>();
   const numbers = new ObjectNumbers();
-  const patchedViews = new PatchedViews();
+  const inputs: InputsOfConfigs = (keys) => [...new Set(keys)].map((key) => ({ input: mesh.configs.name, key }));
+  const patchedViews = new PatchedViews(inputs);
+  const latest = new WeakMap<ProxyScope, { readonly way: Way; readonly views: readonly PatchedView[] }>();
 
   const portsOf = (scope: ProxyScope): ListenPorts => {
     const routes = scope.type === 'router' ? mesh.mergedGateway.get(scope)?.routes : undefined;
@@ -63,18 +76,25 @@ export function patchedResources(
     const free = [...added].filter(([name]) => !others.some((view) => view.has(name)));
     if (free.length === 0) return emptyView();
     const resources = free.map(([name, [, resource]]) => [name, resource] as const).sort(byName);
-    return addedViews.intern(
-      numbers.ofAll(resources.map(([, resource]) => resource)),
-      () => new FixedView(new Map(resources)),
-    );
+    const inputsOf = (name: string) => inputs([added.get(name)?.[0].source ?? []].flat());
+    const id = numbers.ofAll(resources.map(([, resource]) => resource));
+    return addedViews.intern(id, () => new FixedView(new Map(resources), inputsOf));
   };
   return {
     views: (scope, views) => {
       const set = mesh.envoyFilters.patchSet(scope, type.wanted);
-      if (set === undefined || scope.capabilities.grpc) return views;
+      if (set === undefined || scope.capabilities.grpc) {
+        latest.delete(scope);
+        return views;
+      }
       const way = wayOf(scope, set);
       const patched = views.map((view) => patchedViews.of(view, way.patching));
+      latest.set(scope, { way, views: patched });
       return [...patched, addedView(way, patched)];
+    },
+    outcomes: (scope) => {
+      const last = latest.get(scope);
+      return last === undefined ? NO_OUTCOMES : outcomesOf(last.way, last.views);
     },
   };
 }
@@ -88,11 +108,30 @@ function makeWay(type: PatchedType, set: PatchSet, view: PatchView): Way {
   const leftOut: LeftOut[] = [];
   for (const [patch, object] of type.added(set, view)) {
     const { name = '' } = object;
-    const [refusal] = type.refusals(object);
+    const [refusal] = refusalsOf(type, object);
     const reason = name === '' || view.checked ? refusal : undefined;
     if (reason !== undefined) leftOut.push({ patch, reason });
     else if (added.has(name)) leftOut.push({ patch, reason: `"${name}" is added by an earlier patch, too` });
     else added.set(name, [patch, encodedResource(type.fullName, name, object)]);
   }
   return { set, patching: new Patching(type, set, view), added, leftOut };
+}
+
+function outcomesOf({ set, added, leftOut }: Way, views: readonly PatchedView[]): ReadonlyMap<Patch, PatchOutcome> {
+  const reasons = new Map<Patch, string>();
+  const note = (patch: Patch, reason: string): void => void (reasons.has(patch) || reasons.set(patch, reason));
+  for (const { patch, reason } of leftOut) note(patch, reason);
+  const taken = new Set<Patch>();
+  for (const [name, [patch]] of added) {
+    if (views.some((view) => view.has(name))) note(patch, `"${name}" is there already`);
+    else taken.add(patch);
+  }
+  for (const view of views) for (const [name, one] of view.leftOut()) note(one.patch, `${name}: ${one.reason}`);
+  return new Map(
+    set.patches.map((patch) => {
+      const reason = reasons.get(patch);
+      const used = taken.has(patch) || views.some((view) => view.uses(patch));
+      return [patch, { used, ...(reason === undefined ? {} : { leftOut: reason }) }];
+    }),
+  );
 }

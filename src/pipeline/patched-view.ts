@@ -1,10 +1,14 @@
 import { cached } from '../base/cached.ts';
+import type { ConfigKey } from '../config/config.ts';
 import type { CollectionChanges, CollectionView, InputName } from '../derive/graph.ts';
 import type { Patch } from '../envoy/patch/patch.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
 import type { LeftOut, PatchedResource, Patching } from './patching.ts';
 
 type View = CollectionView<string, EncodedResource>;
+
+/** Configuration objects as inputs of the graph. */
+export type InputsOfConfigs = (keys: readonly ConfigKey[]) => readonly InputName[];
 
 /**
  * A view with patches made to what is in it. Only resources that some patch is for are kept, as all others are those of the
@@ -13,15 +17,17 @@ type View = CollectionView<string, EncodedResource>;
 export class PatchedView implements View {
   readonly #base: View;
   readonly #patching: Patching;
+  readonly #inputs: InputsOfConfigs;
   /** Of the view below, when it was last looked at. */
   #seen: number | undefined = undefined;
   readonly #patched = new Map<string, PatchedResource>();
   /** How many resources each patch has been made to. */
   readonly #uses = new Map<Patch, number>();
 
-  constructor(base: View, patching: Patching) {
+  constructor(base: View, patching: Patching, inputs: InputsOfConfigs) {
     this.#base = base;
     this.#patching = patching;
+    this.#inputs = inputs;
   }
 
   get revision(): number {
@@ -69,7 +75,9 @@ export class PatchedView implements View {
   }
 
   inputsOf(name: string): readonly InputName[] {
-    return this.#base.inputsOf(name);
+    this.#look();
+    const sources = [...(this.#patched.get(name)?.applied ?? [])].map(({ source }) => source);
+    return [...this.#base.inputsOf(name), ...this.#inputs(sources)];
   }
 
   /** The patches that are for something in this view. */
@@ -116,10 +124,15 @@ export class PatchedView implements View {
 
 /** One view for each view below and way of patching. */
 export class PatchedViews {
+  readonly #inputs: InputsOfConfigs;
   readonly #views = new WeakMap<Patching, WeakMap<View, PatchedView>>();
+
+  constructor(inputs: InputsOfConfigs) {
+    this.#inputs = inputs;
+  }
 
   of(base: View, patching: Patching): PatchedView {
     const views = cached(this.#views, patching, () => new WeakMap<View, PatchedView>());
-    return cached(views, base, () => new PatchedView(base, patching));
+    return cached(views, base, () => new PatchedView(base, patching, this.#inputs));
   }
 }

@@ -22,5 +22,6 @@ export function createPipeline(graph: Graph, configs: Input<ConfigKey, Config>, 
   const mesh = createMesh(graph, configs, options);
   const outbound = deriveOutbound(graph, mesh);
   const resources = new Map(RESOURCE_TYPES.map(({ typeUrl, derive }) => [typeUrl, derive(graph, mesh, outbound)]));
-  return { graph, mesh, resources, analysis: deriveAnalysis(graph, mesh), statuses: deriveStatuses(graph, mesh) };
+  const analysis = deriveAnalysis(graph, mesh, resources);
+  return { graph, mesh, resources, analysis, statuses: deriveStatuses(graph, mesh) };
 }

@@ -63,7 +63,8 @@ export function likeliestSources(
   const found = new Set(names.flatMap((name) => sourcesOf(pipeline, scope, typeUrl, name)));
   const suspects = [...found].map((config) => ({
     config,
-    mentioned: Number(hostsOf(config).some((host) => isMentioned(host, text))),
+    // A patch is below the resources alone that it has changed.
+    mentioned: Number(config.kind === 'EnvoyFilter' || hostsOf(config).some((host) => isMentioned(host, text))),
     changed: changedAt(config.key) ?? 0,
   }));
   const marked = suspects.filter(({ mentioned, changed }) => mentioned + changed > 0);

@@ -6,8 +6,6 @@ import { deriveGatewayRoutes } from './gateways/routes.ts';
 import { deriveGrpcRoutes } from './grpc/routes.ts';
 import type { Mesh } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
-import { patchedResources } from './patched-resources.ts';
-import { PATCHED_ROUTES } from './patched-types.ts';
 import type { ScopedResources } from './resource-types.ts';
 import { deriveHashedHosts, deriveHashRules } from './route-hashes.ts';
 import { deriveRouteHeads } from './route-heads.ts';
@@ -65,17 +63,16 @@ export function deriveRoutes(graph: Graph, mesh: Mesh, outbound: Outbound): Scop
     },
     equals: sameVersion,
   });
-  const patched = patchedResources(mesh, PATCHED_ROUTES);
   return unionCollection(
     'routes',
     (scope) => {
       if (scope.capabilities.grpc) return [grpc.get(scope)];
       if (scope.type === 'router') {
         const set = gateways.setOf.get(scope);
-        return set === undefined ? [] : patched.views(scope, [gateways.configurations.get(set)]);
+        return set === undefined ? [] : mesh.patched.routes.views(scope, [gateways.configurations.get(set)]);
       }
       const view = views.get(scope);
-      return view === undefined ? [] : patched.views(scope, [ofView.get(view)]);
+      return view === undefined ? [] : mesh.patched.routes.views(scope, [ofView.get(view)]);
     },
     sameVersion,
   );

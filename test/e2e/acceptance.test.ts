@@ -8,9 +8,9 @@ import { acceptances } from './acceptance.ts';
 import { ALL, CORPUS, withoutCorpus } from './conditions.ts';
 
 /** Sidecars of all ways of interception, of both families, with TLS of every mode. */
-const FEW = /^(004|032|056|089|090)-/;
+const FEW = /^(004|032|056|089|090|130|135)-/;
 /** The kinds of configuration that are translated today. */
-const EVERY = /^(0[0-5]\d|060|08[5-9]|090|10\d|140|142|143|18\d)-/;
+const EVERY = /^(0[0-5]\d|060|08[5-9]|090|10\d|13\d|140|142|143|18\d)-/;
 
 const skip = withoutCorpus();
 

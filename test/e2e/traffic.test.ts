@@ -6,6 +6,7 @@ import { TestAuthority } from '../support/certificates.ts';
 import { WorkDir } from '../support/work-dir.ts';
 import { ServedCase } from './acceptance.ts';
 import { ALL, CORPUS, withoutCorpus } from './conditions.ts';
+import { PATCH_TRAFFIC } from './traffic/patches.ts';
 import { POLICY_TRAFFIC } from './traffic/policies.ts';
 import { RULE_TRAFFIC } from './traffic/rules.ts';
 import { trafficFailures } from './traffic/send.ts';
@@ -33,6 +34,7 @@ const FEW = [
   '108',
   '121',
   '123',
+  '133',
 ];
 
 const skip = withoutCorpus();
@@ -43,7 +45,7 @@ else {
   const files = new WorkDir('authority');
   after(() => files[Symbol.dispose]());
   const authority = new TestAuthority(files.path);
-  const table = [...SERVICE_TRAFFIC, ...RULE_TRAFFIC, ...POLICY_TRAFFIC, ...TELEMETRY_TRAFFIC].filter(
+  const table = [...SERVICE_TRAFFIC, ...RULE_TRAFFIC, ...POLICY_TRAFFIC, ...TELEMETRY_TRAFFIC, ...PATCH_TRAFFIC].filter(
     (sidecar) => ALL || FEW.includes(sidecar.case),
   );
   for (const [number, sidecars] of Map.groupBy(table, (sidecar) => sidecar.case)) {

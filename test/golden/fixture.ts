@@ -32,6 +32,8 @@ interface GoldenCase {
   readonly proxies: Readonly<Record<string, GoldenProxy>>;
   readonly show?: Shown;
   readonly mesh?: JsonObject;
+  /** Codes of the findings that the input gives. */
+  readonly finds?: readonly string[];
 }
 
 /** What a client is sent, as YAML by type. */
@@ -75,15 +77,18 @@ function partOf(resource: JsonObject, path: readonly (string | number)[]): JsonV
   }, resource);
 }
 
-/** @throws when the input gives findings that warn, or a client is not sent what the case is to show */
+/** @throws when the input gives other findings that warn than it says, or a client is not sent what the case is to show */
 export function translateFixture(input: string): readonly GoldenOutput[] {
   const [head = '', ...rest] = input.split(/^---$/m);
-  const { proxies, show, mesh } = parseDocument(head).toJS() as GoldenCase;
+  const { proxies, show, mesh, finds = [] } = parseDocument(head).toJS() as GoldenCase;
   const files = { 'shop/case.yaml': rest.join('---'), ...(mesh && { 'mesh.yaml': stringify(mesh) }) };
   const control = fileMesh(files);
   for (const [name, proxy] of Object.entries(proxies)) connect(control, name, proxy);
-  const findings = control.findings().flatMap(({ severity, message }) => (severity === 'info' ? [] : [message]));
-  if (findings.length > 0) throw new Error(findings.join('\n'));
+  const found = control.findings().filter(({ severity }) => severity !== 'info');
+  const odd = found.filter(({ code }) => !finds.includes(code)).map(({ code, message }) => `${code} ${message}`);
+  if (odd.length > 0) throw new Error(odd.join('\n'));
+  const missing = finds.filter((wanted) => !found.some(({ code }) => code === wanted));
+  if (missing.length > 0) throw new Error(`no finding ${missing.join()}`);
   return Object.entries(proxies).map(([proxy, { show: own }]) => {
     const scope = control.pipeline.mesh.scopeOf.get(proxy);
     if (scope === undefined) throw new Error(`${proxy} is not connected`);

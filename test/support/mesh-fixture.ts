@@ -47,6 +47,8 @@ export interface Client {
   readonly locality?: { readonly region?: string; readonly zone?: string; readonly subZone?: string };
   /** Istio's Envoy unless told otherwise: `envoy` has SDS, `bare` has not. */
   readonly dataplane?: 'istio' | 'envoy' | 'bare';
+  /** Messages of the extensions that it lists; none: it lists nothing. */
+  readonly extensionTypes?: readonly string[];
 }
 
 /** A pipeline in memory with connected clients. */
@@ -106,6 +108,7 @@ export function meshFixture(
         },
         extensions: dataplane === 'istio' ? ['istio.alpn'] : [],
         ...(client.locality ? { locality: client.locality } : {}),
+        ...(client.extensionTypes ? { extensionTypes: client.extensionTypes } : {}),
       });
       if ('refused' in proxy) throw new Error(proxy.refused);
       graph.batch(() => pipeline.mesh.proxies.set(name, proxy));

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import type { EnvoyConfigObjectPatch } from '#generated/config/specs.ts';
 import type { JsonObject } from '../../src/base/json.ts';
+import type { ConfigKey } from '../../src/config/config.ts';
 import { patchValue } from '../../src/config/kinds/envoy-filter-value.ts';
 import { type Patch, patchOf } from '../../src/envoy/patch/patch.ts';
+
+const SOURCE = 'networking.istio.io/EnvoyFilter/shop/patches' as ConfigKey;
 
 /** A patch as somebody writes it: what it is applied to, the operation, the value, and the match. */
 export function patch(
@@ -14,7 +17,7 @@ export function patch(
   const written = { applyTo, match, patch: { operation, ...(value && { value }) } };
   const { message, problems, packed } = patchValue(written);
   assert.deepEqual(problems, []);
-  const made = patchOf(written, message, packed);
+  const made = patchOf(written, message, packed, SOURCE);
   assert(made);
   return made;
 }
@@ -23,6 +26,6 @@ export const LUA = 'type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua
 export const ROUTER = 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Router';
 
 /** A Lua filter as it is written. */
-export function luaFilter(name: string, code: string = name): JsonObject {
+export function luaFilter(name: string, code: string = `-- ${name}`): JsonObject {
   return { name, typed_config: { '@type': LUA, default_source_code: { inline_string: code } } };
 }

@@ -46,7 +46,7 @@ const httpFilter = fc.record({
     .map(([one, filter]) => ({ context: one, ...named(filter) })),
   patch: fc.record({
     operation: fc.constantFrom('ADD', 'INSERT_BEFORE', 'INSERT_AFTER', 'INSERT_FIRST', 'REPLACE', 'MERGE', 'REMOVE'),
-    value: fc.constantFrom('lua', 'lua2').map((code) => luaFilter('lua', code)),
+    value: fc.constantFrom('-- one', '-- two').map((code) => luaFilter('lua', code)),
   }),
 });
 const routes = fc.record({
@@ -61,6 +61,75 @@ const routes = fc.record({
     fc.record({ operation: fc.constant('REMOVE') }),
   ),
 });
+const TCP_PROXY = 'envoy.filters.network.tcp_proxy';
+const rbac = {
+  name: 'rbac',
+  typed_config: {
+    '@type': 'type.googleapis.com/envoy.extensions.filters.network.rbac.v3.RBAC',
+    stat_prefix: 'x',
+    rules: {},
+  },
+};
+const echo = {
+  name: 'echo',
+  typed_config: { '@type': 'type.googleapis.com/envoy.extensions.filters.network.echo.v3.Echo' },
+};
+const networkFilter = fc.record({
+  applyTo: fc.constant('NETWORK_FILTER'),
+  match: fc
+    .tuple(context, fc.constantFrom(MANAGER, TCP_PROXY, 'rbac'))
+    .map(([one, filter]) => ({ context: one, listener: { filterChain: { filter: { name: filter } } } })),
+  patch: fc.record({
+    operation: fc.constantFrom('ADD', 'INSERT_BEFORE', 'INSERT_AFTER', 'REPLACE', 'REMOVE', 'MERGE'),
+    value: fc.constantFrom(rbac, echo, { name: 'bare' }, { name: 'renamed' }),
+  }),
+});
+const listenerFilter = fc.record({
+  applyTo: fc.constant('LISTENER_FILTER'),
+  match: fc.record({ context }),
+  patch: fc.record({
+    operation: fc.constantFrom('ADD', 'INSERT_FIRST', 'REMOVE', 'MERGE'),
+    value: fc.constantFrom<object>(
+      {
+        name: 'proxy',
+        typed_config: {
+          '@type': 'type.googleapis.com/envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol',
+        },
+      },
+      { name: 'bare' },
+    ),
+  }),
+});
+/** Whole objects, of which some lack what they need, or have what others have. */
+const whole = fc.constantFrom(
+  { applyTo: 'CLUSTER', patch: { operation: 'ADD', value: { name: 'dns', type: 'STRICT_DNS' } } },
+  { applyTo: 'CLUSTER', patch: { operation: 'ADD', value: { name: 'eds', type: 'EDS' } } },
+  { applyTo: 'CLUSTER', patch: { operation: 'ADD', value: { type: 'STATIC' } } },
+  { applyTo: 'CLUSTER', patch: { operation: 'MERGE', value: { type: 'EDS' } } },
+  { applyTo: 'CLUSTER', patch: { operation: 'MERGE', value: { health_checks: [{ timeout: '1s' }] } } },
+  { applyTo: 'FILTER_CHAIN', patch: { operation: 'ADD', value: { name: 'twin', filters: [echo] } } },
+  { applyTo: 'FILTER_CHAIN', patch: { operation: 'ADD', value: { name: 'passing', filters: [rbac] } } },
+  { applyTo: 'FILTER_CHAIN', patch: { operation: 'MERGE', value: { filter_chain_match: { destination_port: 7 } } } },
+  { applyTo: 'LISTENER', patch: { operation: 'ADD', value: { name: 'nowhere' } } },
+  {
+    applyTo: 'LISTENER',
+    patch: {
+      operation: 'ADD',
+      value: {
+        name: 'echo',
+        address: { socket_address: { address: '127.0.0.1', port_value: 4444 } },
+        filter_chains: [{ filters: [echo] }],
+      },
+    },
+  },
+  { applyTo: 'VIRTUAL_HOST', patch: { operation: 'ADD', value: { name: 'all', domains: ['*'] } } },
+  { applyTo: 'VIRTUAL_HOST', patch: { operation: 'ADD', value: { name: 'none' } } },
+  { applyTo: 'VIRTUAL_HOST', patch: { operation: 'MERGE', value: { domains: ['a.mesh'] } } },
+  { applyTo: 'HTTP_ROUTE', patch: { operation: 'INSERT_FIRST', value: { direct_response: { status: 200 } } } },
+  { applyTo: 'HTTP_ROUTE', patch: { operation: 'MERGE', value: { direct_response: { status: 9 } } } },
+  { applyTo: 'HTTP_ROUTE', patch: { operation: 'ADD', value: { match: { prefix: '/' } } } },
+);
+
 const extension = fc.record({
   applyTo: fc.constant('EXTENSION_CONFIG'),
   match: fc.record({ context }),
@@ -71,7 +140,10 @@ const spec = fc.record(
   {
     priority: fc.integer({ min: -1, max: 1 }),
     workloadSelector: fc.constantFrom({ labels: { app: 'web' } }, { labels: {} }),
-    configPatches: fc.array(fc.oneof(cluster, listener, httpFilter, routes, extension), { maxLength: 4 }),
+    configPatches: fc.array(
+      fc.oneof(cluster, listener, httpFilter, networkFilter, listenerFilter, routes, whole, extension),
+      { maxLength: 4 },
+    ),
   },
   { requiredKeys: ['configPatches'] },
 );

@@ -106,3 +106,26 @@ test('a listener that is refused after an edit of mesh.yaml is told with it', as
   assert.equal(line['type'], 'lds');
   assert.deepEqual(line['from'], 'etc/istio/mesh.yaml:1:1');
 });
+
+test('a refused resource that a patch has changed, or added, is told with the EnvoyFilter', async () => {
+  const filter = (patches: string) => `apiVersion: networking.istio.io/v1alpha3
+kind: EnvoyFilter
+metadata: {name: patches}
+spec:
+  configPatches:
+${patches}`;
+  const patch = (operation: string, value: string) =>
+    `  - {applyTo: CLUSTER, patch: {operation: ${operation}, value: {${value}}}}\n`;
+  const slow = judging(CLUSTER_TYPE, (name, { connectTimeout }) =>
+    connectTimeout === '7s' && name.startsWith('outbound')
+      ? `Error adding/updating cluster(s) ${name}: too slow`
+      : undefined,
+  );
+  const merged = await refusal(slow, { 'shop/patches.yaml': filter(patch('MERGE', 'connect_timeout: 7s')) });
+  assert.equal(merged.from, 'etc/istio/conf/shop/patches.yaml:1:1');
+  const odd = judging(CLUSTER_TYPE, (name) =>
+    name === 'odd' ? `Error adding/updating cluster(s) odd: odd` : undefined,
+  );
+  const added = await refusal(odd, { 'shop/patches.yaml': filter(patch('ADD', 'name: odd')) });
+  assert.equal(added.from, 'etc/istio/conf/shop/patches.yaml:1:1');
+});

@@ -1,6 +1,8 @@
 import type { ApplyTo, EnvoyConfigObjectPatch } from '#generated/config/specs.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { violations } from '../../proto/violations.ts';
 import { readWritten, type WrittenMessage } from '../../proto/written.ts';
-import type { Finding, Place } from '../finding.ts';
+import type { Finding, Path, Place } from '../finding.ts';
 
 /** What each kind of patch is a message of. */
 export const PATCHED_MESSAGES: Readonly<Record<Exclude<ApplyTo, 'INVALID'>, string>> = {
@@ -25,6 +27,9 @@ export function patchValue({ applyTo = 'INVALID', patch }: EnvoyConfigObjectPatc
   return readWritten(PATCHED_MESSAGES[applyTo], patch.value);
 }
 
+/** Operations whose value is a whole object. */
+const WHOLE: ReadonlySet<string> = new Set(['ADD', 'REPLACE', 'INSERT_FIRST', 'INSERT_BEFORE', 'INSERT_AFTER']);
+
 /** Messages of an Envoy that went before v3: none has been read for years. */
 const BEFORE_V3 = /\.v2(?:alpha\d?|\.|$)|^envoy\.config\.filter\./;
 
@@ -34,7 +39,8 @@ const BEFORE_V3 = /\.v2(?:alpha\d?|\.|$)|^envoy\.config\.filter\./;
  * @see istio/istio pkg/config/xds/xds.go `BuildXDSObjectFromStruct`
  */
 export function* valueFindings(at: Place, patch: EnvoyConfigObjectPatch): Generator<Finding> {
-  for (const { kind, path, message, nearest } of patchValue(patch).problems) {
+  const { message: object, problems } = patchValue(patch);
+  for (const { kind, path, message, nearest } of problems) {
     const place = at.at('patch', 'value', ...path);
     if (kind === 'unknown-field') yield place.warning(message, 'VM0001');
     else if (kind === 'unknown-type' && nearest === undefined && !BEFORE_V3.test(message)) {
@@ -44,4 +50,29 @@ export function* valueFindings(at: Place, patch: EnvoyConfigObjectPatch): Genera
       yield { ...place.error(`${message}${old}; this patch is left out`, 'VM0003'), inPart: true };
     }
   }
+  const { applyTo = 'INVALID' } = patch;
+  if (object === undefined || applyTo === 'INVALID' || !WHOLE.has(patch.patch?.operation ?? '')) return;
+  for (const { path, message } of violations(PATCHED_MESSAGES[applyTo], object)) {
+    const place = at.at('patch', 'value', ...asWritten(patch.patch?.value, path));
+    yield place.warning(`${message}: Envoy refuses it otherwise`);
+  }
+}
+
+/** A path in names of proto JSON in the spelling of whoever wrote the value. */
+function asWritten(value: unknown, path: Path): Path {
+  let inner = value;
+  return path.map((step) => {
+    const key = typeof step === 'string' && isJsonObject(inner) ? keyOf(inner, step) : step;
+    inner = (inner as Readonly<Record<string | number, unknown>> | undefined)?.[key];
+    return key;
+  });
+}
+
+/** A key that is not there has the spelling of those that are. */
+function keyOf(object: JsonObject, jsonName: string): string {
+  const camelCase = (key: string) => key.replace(/_+(.?)/g, (_, next: string) => next.toUpperCase());
+  const keys = Object.keys(object);
+  const known = keys.find((key) => camelCase(key) === jsonName);
+  if (known !== undefined || keys.some((key) => /[A-Z]/.test(key))) return known ?? jsonName;
+  return jsonName.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

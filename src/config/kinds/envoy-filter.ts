@@ -77,6 +77,9 @@ function* patchFindings(at: Place, whole: EnvoyConfigObjectPatch): Generator<Fin
   }
   if (isWaypoint) return;
   if (applyTo === 'INVALID') yield at.error('needs "applyTo", which says what is patched');
+  if (applyTo === 'BOOTSTRAP') {
+    yield at.at('applyTo').info('BOOTSTRAP changes what a proxy is started with, which is not sent to it', 'VM0002');
+  }
   const { operation = 'INVALID', value } = patch ?? {};
   if (operation === 'INVALID') yield at.at('patch').error('needs "operation", as MERGE or INSERT_BEFORE');
   else if (operation !== 'REMOVE' && value === undefined) yield at.at('patch').error(`${operation} needs a "value"`);

@@ -6,9 +6,12 @@ import type {
   PatchContext,
 } from '#generated/config/specs.ts';
 import type { JsonObject } from '../../base/json.ts';
+import type { ConfigKey } from '../../config/config.ts';
 
 /** A change to Envoy's objects that can be made, apart from the proxies that it is for. */
 export interface Patch {
+  /** The EnvoyFilter that it is of. */
+  readonly source: ConfigKey;
   readonly applyTo: ApplyTo;
   readonly context: PatchContext;
   readonly match: Pick<EnvoyConfigObjectMatch, 'listener' | 'routeConfiguration' | 'cluster'>;
@@ -38,12 +41,14 @@ export function patchOf(
   { applyTo = 'INVALID', match = {}, patch }: EnvoyConfigObjectPatch,
   value: JsonObject | undefined,
   packed: readonly string[],
+  source: ConfigKey,
 ): Patch | undefined {
   const { operation = 'INVALID' } = patch ?? {};
   if (applyTo === 'INVALID' || operation === 'INVALID') return undefined;
   if (value === undefined && (operation !== 'REMOVE' || patch?.value !== undefined)) return undefined;
   const { context = 'ANY', listener, routeConfiguration, cluster } = match;
   return {
+    source,
     applyTo,
     context,
     match: {

@@ -6,7 +6,6 @@ type Cluster = envoy.config.cluster.v3.Cluster;
 type Listener = envoy.config.listener.v3.Listener;
 type FilterChain = envoy.config.listener.v3.FilterChain;
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
-type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
 type ConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
 interface Filter {
@@ -44,15 +43,33 @@ const typeOf = ({ typedConfig }: Filter): string => {
   return typeof url === 'string' ? url.slice(url.lastIndexOf('/') + 1) : '';
 };
 
-export function clusterRefusals({ name = '' }: Cluster): readonly string[] {
-  return name === '' ? ['a cluster needs a name'] : [];
+export function clusterRefusals({ name = '', type = 'STATIC', lbPolicy, ...cluster }: Cluster): readonly string[] {
+  const { edsClusterConfig, loadAssignment, clusterType, loadBalancingPolicy } = cluster;
+  const refusals = name === '' ? ['a cluster needs a name'] : [];
+  if (clusterType !== undefined) return refusals;
+  if (type === 'EDS' && edsClusterConfig?.edsConfig === undefined) {
+    refusals.push('a cluster of type EDS needs eds_cluster_config.eds_config');
+  }
+  if (type === 'LOGICAL_DNS') {
+    const [locality, ...localities] = loadAssignment?.endpoints ?? [];
+    const endpoints = locality?.lbEndpoints?.length ?? 0;
+    if (endpoints !== 1 || localities.length > 0) refusals.push('a cluster of type LOGICAL_DNS needs one endpoint');
+  }
+  const chooses = type === 'ORIGINAL_DST';
+  if (loadBalancingPolicy === undefined && chooses !== (lbPolicy === 'CLUSTER_PROVIDED')) {
+    refusals.push('the type ORIGINAL_DST and the lb_policy CLUSTER_PROVIDED belong together');
+  }
+  return refusals;
 }
 
 export function listenerRefusals(listener: Listener): readonly string[] {
-  const { name = '', address, filterChains = [], defaultFilterChain } = listener;
+  const { name = '', address, listenerFilters = [], filterChains = [], defaultFilterChain } = listener;
+  const servesOtherwise = listener.apiListener !== undefined || listener.udpListenerConfig !== undefined;
   return [
     ...(name === '' ? ['a listener needs a name'] : []),
     ...(address === undefined ? ['a listener needs an address'] : []),
+    ...unconfigured(listenerFilters, 'among the listener filters'),
+    ...(filterChains.length === 0 && !defaultFilterChain && !servesOtherwise ? ['a listener needs filter chains'] : []),
     ...[...filterChains, ...(defaultFilterChain ? [defaultFilterChain] : [])].flatMap(chainRefusals),
     ...sameMatches(filterChains),
   ];
@@ -65,13 +82,23 @@ function chainRefusals({ name = '', filters = [] }: FilterChain): readonly strin
     ...orderRefusals(filters, LAST_NETWORK_FILTERS, passing, `in ${of}`),
     ...filters
       .filter((filter) => typeOf(filter) === CONNECTION_MANAGER)
-      .flatMap((filter) => httpRefusals((filter.typedConfig as ConnectionManager).httpFilters ?? [], of)),
+      .flatMap((filter) => managerRefusals(filter.typedConfig as ConnectionManager, of)),
   ];
 }
 
-function httpRefusals(filters: readonly HttpFilter[], of: string): readonly string[] {
+function managerRefusals({ httpFilters = [], routeConfig }: ConnectionManager, of: string): readonly string[] {
   const passing = (type: string) => type !== '' && !LAST_HTTP_FILTERS.has(type);
-  return orderRefusals(filters, LAST_HTTP_FILTERS, passing, `among the HTTP filters of ${of}`);
+  return [
+    ...orderRefusals(httpFilters, LAST_HTTP_FILTERS, passing, `among the HTTP filters of ${of}`),
+    ...(routeConfig ? routeRefusals(routeConfig) : []),
+  ];
+}
+
+/** Envoy finds a filter by the type of its configuration alone. */
+function unconfigured(filters: readonly Filter[], where: string): readonly string[] {
+  return filters
+    .filter((filter) => filter.typedConfig === undefined && filter.configDiscovery === undefined)
+    .map(({ name = '' }) => `"${name}" ${where} has no typed_config`);
 }
 
 /** What a filter comes to that is only discovered is not known. */
@@ -81,9 +108,7 @@ function orderRefusals(
   passing: (type: string) => boolean,
   where: string,
 ): readonly string[] {
-  const refusals = filters
-    .filter((filter) => filter.typedConfig === undefined && filter.configDiscovery === undefined)
-    .map(({ name = '' }) => `"${name}" ${where} has no typed_config`);
+  const refusals = [...unconfigured(filters, where)];
   const end = filters.findIndex((filter) => last.has(typeOf(filter)));
   const after = filters[end + 1];
   if (end >= 0 && after !== undefined) {

@@ -4,6 +4,7 @@ import { CLIENT_TLS } from './client-tls-conflicts.ts';
 import { CONVERSIONS } from './conversions.ts';
 import { DESTINATION_RULE_HOST, OVERLAPPING_RULES } from './destination-rules.ts';
 import { DESTINATIONS } from './destinations.ts';
+import { PATCH_USES } from './envoy-filter-uses.ts';
 import { ENVOY_PATCHES } from './envoy-filters.ts';
 import { GATEWAY_BLOCKS } from './gateway-blocks.ts';
 import { SHARED_CERTIFICATES } from './gateway-certificates.ts';
@@ -47,6 +48,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   OVERLAPPING_ADDRESSES,
   PORT_PROTOCOLS,
   ENVOY_PATCHES,
+  PATCH_USES,
   TELEMETRY_SELECTORS,
   TELEMETRY_PROVIDERS,
   LOG_PROVIDERS,

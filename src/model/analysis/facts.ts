@@ -91,6 +91,16 @@ export interface GatewayRival {
   readonly outcome: 'joined' | 'first' | 'left-out' | 'barred';
 }
 
+/** What became of a patch of an EnvoyFilter at the connected proxies that it is for. */
+export interface PatchUse {
+  /** How many. */
+  readonly proxies: number;
+  /** It found what it is for at one of them. */
+  readonly isUsed: boolean;
+  /** A proxy that does not get it, or not for every resource, and why. */
+  readonly leftOut?: { readonly proxy: string; readonly reason: string };
+}
+
 /** For which workloads an object is. */
 export interface Selection {
   readonly key: ConfigKey;
@@ -174,6 +184,8 @@ export interface MeshFacts {
   rivals(key: ConfigKey, host: Hostname): HostRivals;
   /** Conditions of the VirtualServices whose HTTP rules a gateway tries for a host before those of another, in order. */
   rulesTriedBefore(key: ConfigKey, gateway: ObjectName, host: Hostname): readonly RuleConditions[];
+  /** What became of the patches of an EnvoyFilter, by their place; without those that are for no connected proxy. */
+  patchUses(key: ConfigKey): ReadonlyMap<number, PatchUse>;
   /** Whether any workload has these labels: of a namespace, or (`*`) of any. */
   hasWorkload(namespace: string, labels: Labels): boolean;
   /** Objects of a kind in a namespace that are for workloads, sorted. */

@@ -15,10 +15,11 @@ const PROXY: PatchedProxy = {
   namespace: 'shop',
   labels: { app: 'web' },
   metadata: { ISTIO_VERSION: '1.32.1', CLUSTER_ID: 'west', NUMBER: 3 },
+  extensionTypes: [],
 };
 
 function patch(more: Partial<PatchHead> = {}): PatchHead {
-  return { index: 0, applyTo: 'CLUSTER', context: 'ANY', packed: [], ...more };
+  return { index: 0, applyTo: 'CLUSTER', context: 'ANY', extensions: [], unknown: [], ...more };
 }
 
 function head(name: string, more: Partial<EnvoyFilterHead> = {}): EnvoyFilterHead {
@@ -47,6 +48,8 @@ test('the context decides the kind of proxy', () => {
   for (const context of ['ANY', 'SIDECAR_INBOUND', 'SIDECAR_OUTBOUND', 'GATEWAY', 'WAYPOINT'] as const) {
     assert.equal(isFor({ context }), context !== 'GATEWAY' && context !== 'WAYPOINT', context);
     assert.equal(isFor({ context }, { type: 'router' }), context === 'ANY' || context === 'GATEWAY', context);
+    // Who asks for an extension config gets it.
+    assert.equal(isFor({ context, applyTo: 'EXTENSION_CONFIG' }), true);
   }
 });
 

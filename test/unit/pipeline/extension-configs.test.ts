@@ -5,9 +5,9 @@ import { meshFixture, object } from '../../support/mesh-fixture.ts';
 
 const LUA = 'type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua';
 
-const config = (name: string, code: string, context = 'SIDECAR_INBOUND') => ({
+const config = (name: string, code: string, version = '1') => ({
   applyTo: 'EXTENSION_CONFIG',
-  match: { context },
+  match: { context: 'SIDECAR_INBOUND', proxy: { proxyVersion: version } },
   patch: {
     operation: 'ADD',
     value: { name, typed_config: { '@type': LUA, default_source_code: { inline_string: code } } },
@@ -17,9 +17,9 @@ const config = (name: string, code: string, context = 'SIDECAR_INBOUND') => ({
 test('a proxy has the extension configs that EnvoyFilters add for it, and no other has them', () => {
   const workloadSelector = { labels: { app: 'web' } };
   const filter = (code: string) =>
-    object('EnvoyFilter', 'ecds', { workloadSelector, configPatches: [config('a', code), config('g', '', 'GATEWAY')] });
+    object('EnvoyFilter', 'ecds', { workloadSelector, configPatches: [config('a', code), config('old', '', '^0')] });
   const mesh = meshFixture([filter('one')], ['addedExtensionConfigs', 'ownCluster', 'envoyFilterHead']);
-  mesh.connect('web', { labels: { app: 'web' } });
+  mesh.connect('web', { labels: { app: 'web' }, metadata: { ISTIO_VERSION: '1.32' } });
   mesh.connect('other');
   const inline = (code: string) => ({
     a: { name: 'a', typedConfig: { '@type': LUA, defaultSourceCode: { inlineString: code } } },
