@@ -47,9 +47,6 @@ export const CODE_ADVICE: Readonly<Record<Code, string>> = {
   VM0201: 'Remove one of the two.',
   VM0202: 'Correct the errors of the object; it is served as it stands from then on.',
   VM0203: 'Put the subset or policy into one DestinationRule.',
-  VM0231:
-    'Do what the reason says, or narrow the patch (`match.proxy`, `workloadSelector`) to proxies that can take it.',
-  VM0232: 'Correct the match: compare it with what the proxies have (`/debug/config_dump`).',
   VM0204: 'Give each service addresses of its own.',
   VM0205: 'Choose another port, or give the servers of the port one protocol.',
   VM0206: 'Choose another port.',
@@ -64,6 +61,9 @@ export const CODE_ADVICE: Readonly<Record<Code, string>> = {
   VM0214: 'Correct the provider in mesh.yaml, or the service that it names; let one workload have one provider.',
   VM0215:
     'Put the module into a file on the machine, or serve it over HTTP from a service of the mesh, with its `sha256`.',
+  VM0231:
+    'Do what the reason says, or narrow the patch (`match.proxy`, `workloadSelector`) to proxies that can take it.',
+  VM0232: 'Correct the match: compare it with what the proxies have (`/debug/config_dump`).',
   VM0301: 'Name an object that is there, and write a ReferenceGrant in its namespace where that is another one.',
   VM0302: 'Name a listener that takes the route: by its name, port, hostname, kinds and namespaces.',
   VM0303: 'Give each listener of a port its own hostname, and each target one policy.',

@@ -48,8 +48,6 @@ export const CODES = {
   VM0201: 'The object stands in another place, too, which is served instead.',
   VM0202: 'The last good version of the object is served, as its present one can not be taken.',
   VM0203: 'Another DestinationRule for the same host says the same, and counts.',
-  VM0231: 'A patch of an EnvoyFilter is left out for a proxy that would refuse what it makes.',
-  VM0232: 'A patch of an EnvoyFilter matches nothing that the connected proxies have for which it is.',
   VM0204: 'Services have addresses in common on a TCP port.',
   VM0205: 'A server of a Gateway can not share its port with one that comes first.',
   VM0206: 'A port is taken by the proxy itself.',
@@ -62,6 +60,8 @@ export const CODES = {
   VM0213: 'The keys that tokens are checked with can not be fetched.',
   VM0214: 'Nobody can be asked to decide on what an AuthorizationPolicy matches.',
   VM0215: 'A module of WebAssembly can not be had by Envoys that no agent of Istio fetches it for.',
+  VM0231: 'A patch of an EnvoyFilter is left out for a proxy that would refuse what it makes.',
+  VM0232: 'A patch of an EnvoyFilter matches nothing that the connected proxies have for which it is.',
   VM0301: 'An Ingress or object of the Gateway API refers to something that is not there, or that it may not use.',
   VM0302: 'A route of the Gateway API is not attached to a parent that it names.',
   VM0303:

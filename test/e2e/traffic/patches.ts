@@ -35,5 +35,14 @@ export const PATCH_TRAFFIC: readonly SidecarTraffic[] = [
     ],
   },
   { case: '133', proxy: 'httpbin', apps: [HTTPBIN], requests: [fromOutside] },
+  {
+    case: '133',
+    proxy: 'gateway',
+    requests: [
+      inbound(http('10.20.0.1:8080', 'any.example.com/x', { backend: HTTPBIN, host: 'r.example.com' })),
+      // Gateways share routes of plaintext HTTP: the patch that names one is for none of these.
+      inbound(http('10.20.0.1:8080', 'any.example.com/robots.txt', { backend: HTTPBIN })),
+    ],
+  },
   { case: '135', proxy: 'httpbin', apps: [HTTPBIN], requests: [fromOutside] },
 ];
