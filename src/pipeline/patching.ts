@@ -23,8 +23,8 @@ export interface PatchView {
 export interface PatchedType {
   readonly fullName: string;
   readonly wanted: PatchesWanted;
-  /** Whether some patch may be for the resource of this name: most are passed over without being looked into. */
-  concerns(name: string, set: PatchSet, view: PatchView): boolean;
+  /** Whether some patch may be for the resource: most are passed over without being decoded. */
+  concerns(resource: EncodedResource, set: PatchSet, view: PatchView): boolean;
   patched(object: object, set: PatchSet, view: PatchView): Patched<object>;
   /** Whole resources. */
   added(set: PatchSet, view: PatchView): readonly (readonly [Patch, { readonly name?: string | undefined }])[];
@@ -80,7 +80,7 @@ export class Patching {
 
   /** Undefined: no patch is for it. */
   of(resource: EncodedResource): PatchedResource | undefined {
-    if (!this.#type.concerns(resource.name, this.#set, this.#view)) return undefined;
+    if (!this.#type.concerns(resource, this.#set, this.#view)) return undefined;
     return cached(this.#outcomes, resource, () => {
       const { name, version } = resource;
       return this.#ofContent.intern(`${name} ${version}`, () => this.#outcome(resource));
