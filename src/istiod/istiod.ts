@@ -13,6 +13,7 @@ import { Graph } from '../derive/graph.ts';
 import type { Mesh } from '../pipeline/mesh.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
 import { ProxySessions } from '../pipeline/session.ts';
+import { KeySetFile } from '../sources/key-set-file.ts';
 import { LastGoodFiles } from '../sources/last-good-files.ts';
 import type { Source } from '../sources/source.ts';
 import { StatusFiles } from '../sources/status-files.ts';
@@ -170,7 +171,8 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
   await readSources(sources, sinkOf, abort.signal);
   const vips = new VipFile({ directory: join(root, STATE_DIRECTORY, 'vips'), log: quiet });
   const releaseVips = pipeline.mesh.vips.hold(vips);
-  const keySets = jwksSource(effective, log);
+  const keyFile = new KeySetFile({ directory: join(root, STATE_DIRECTORY, 'jwks'), log: quiet });
+  const keySets = jwksSource(effective, keyFile, log);
   const releaseKeySets = pipeline.mesh.keySets.follow(keySets);
   // A control plane that is started again does not refuse for a moment what it accepted before.
   await keySets.tried(FIRST_KEYS_MS);
@@ -194,7 +196,7 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
       stopStatuses();
       discovery.close('the control plane stops; connect again');
       await servers.closeForProxies();
-      await Promise.all([lastGood.flush(), vips.flush(), statusFiles.flush()]);
+      await Promise.all([lastGood.flush(), vips.flush(), statusFiles.flush(), keyFile.flush()]);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { cidrBlock } from '../base/cidr.ts';
 import { parseDuration } from '../base/duration.ts';
-import { JwksSource } from '../sources/jwks.ts';
+import { JwksSource, type KeySetStorage } from '../sources/jwks.ts';
 import type { SourceLog } from '../sources/source.ts';
 import { SYSTEM_CLOCK } from '../xds/limits.ts';
 import type { Environment } from './environment.ts';
@@ -8,7 +8,7 @@ import type { Environment } from './environment.ts';
 const REFRESH_MS = 20 * 60_000;
 
 /** Fetches the keys of tokens, as Istio's variables say. */
-export function jwksSource(env: Environment, log: SourceLog): JwksSource {
+export function jwksSource(env: Environment, storage: KeySetStorage, log: SourceLog): JwksSource {
   const refresh = parseDuration(env['PILOT_JWT_PUB_KEY_REFRESH_INTERVAL'] ?? '') ?? 0;
   const blocked = (env['BLOCKED_CIDRS_IN_JWKS_URIS'] ?? '').split(',').map((block) => block.trim());
   for (const block of blocked) {
@@ -18,6 +18,7 @@ export function jwksSource(env: Environment, log: SourceLog): JwksSource {
   return new JwksSource({
     clock: SYSTEM_CLOCK,
     log,
+    storage,
     refreshMs: refresh > 0 ? refresh : REFRESH_MS,
     blocked: blocked.filter((block) => cidrBlock(block) !== undefined),
     insecure: /^(1|t|true)$/i.test(env['JWKS_RESOLVER_INSECURE_SKIP_VERIFY'] ?? ''),

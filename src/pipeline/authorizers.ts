@@ -2,7 +2,6 @@ import type { ExtensionProvider } from '#generated/config/specs.ts';
 import { isUsableProvider } from '../config/kinds/extension-provider.ts';
 import type { ExternalAuthorizer } from '../envoy/filters/ext-authz.ts';
 import type { Mesh } from './mesh.ts';
-import { meshCluster } from './mesh-cluster.ts';
 
 /**
  * The authorizer of a name in mesh.yaml.
@@ -12,7 +11,7 @@ import { meshCluster } from './mesh-cluster.ts';
  */
 export function externalAuthorizer(
   name: string,
-  mesh: Pick<Mesh, 'facet' | 'servicesOfHost'>,
+  mesh: Pick<Mesh, 'facet' | 'findCluster'>,
 ): ExternalAuthorizer | { readonly problem: string } {
   const named = (mesh.facet('extensionProviders') ?? []).filter((provider) => provider.name === name);
   const [provider] = named as readonly ExtensionProvider[];
@@ -24,7 +23,7 @@ export function externalAuthorizer(
     return { problem: `the extensionProvider "${name}" needs envoyExtAuthzHttp or envoyExtAuthzGrpc to decide` };
   }
   if (!isUsableProvider(provider)) return { problem: `the extensionProvider "${name}" of mesh.yaml is not right` };
-  const found = meshCluster(mesh, settings.service ?? '', settings.port ?? 0);
+  const found = mesh.findCluster(settings.service ?? '', settings.port ?? 0);
   if ('problem' in found) return found;
   return {
     provider: {

@@ -13,6 +13,7 @@ import { deriveGatewayHeads } from './gateways/gateway-heads.ts';
 import { deriveMergedGateways } from './gateways/merged-gateways.ts';
 import { deriveKeySets } from './key-sets.ts';
 import type { Mesh } from './mesh.ts';
+import { deriveFindCluster } from './mesh-cluster.ts';
 import type { MeshOptions } from './options.ts';
 import { patchedTypes } from './patched.ts';
 import { deriveScopes } from './scopes.ts';
@@ -29,6 +30,7 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
   const vips = deriveVips(graph, written, options.addressAllocation);
   const services = deriveServices(graph, written, workloads, vips, options);
   const { configuration, conversions } = deriveConversions(graph, written, services, options);
+  const findCluster = deriveFindCluster(graph, services);
   const virtualServices = deriveVirtualServices(graph, configuration, options);
   const destinationRules = deriveDestinationRules(graph, configuration, options);
   const envoyFilters = deriveEnvoyFilters(graph, configuration);
@@ -56,7 +58,8 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
     envoyFilters,
     conversions,
     trafficExtensions: deriveTrafficExtensions(graph, configuration),
-    keySets: deriveKeySets(graph, configuration, services, options.jwksFetchMode),
+    findCluster,
+    keySets: deriveKeySets(graph, configuration, findCluster, options.jwksFetchMode),
     gateways,
     patched: patchedTypes({ configs, envoyFilters, mergedGateway }),
     mergedGateway,

@@ -6,8 +6,8 @@ import type { KeySet, KeySetId, KeySetSource, WantedKeySet } from '../config/key
 import type { Derived, Graph } from '../derive/graph.ts';
 import { JWKS_TIMEOUT, type JwtKeys } from '../envoy/filters/jwt-authn.ts';
 import type { Configuration } from './configuration.ts';
-import { type Mesh, ONE } from './mesh.ts';
-import { type MeshCluster, meshCluster } from './mesh-cluster.ts';
+import { ONE } from './mesh.ts';
+import type { FindCluster, MeshCluster } from './mesh-cluster.ts';
 
 /** Who fetches the keys of a rule that names a URL. `PILOT_JWT_ENABLE_REMOTE_JWKS`. */
 export type JwksFetchMode =
@@ -54,10 +54,10 @@ function distinct(sets: readonly WantedKeySet[]): readonly WantedKeySet[] {
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-function clusterOf(uri: string, services: Pick<Mesh, 'servicesOfHost'>): MeshCluster | undefined {
+function clusterOf(uri: string, findCluster: FindCluster): MeshCluster | undefined {
   const url = URL.parse(uri);
   if (url === null) return undefined;
-  const found = meshCluster(services, url.hostname, Number(url.port) || (DEFAULT_PORTS[url.protocol] ?? 0));
+  const found = findCluster(url.hostname, Number(url.port) || (DEFAULT_PORTS[url.protocol] ?? 0));
   return 'problem' in found ? undefined : found;
 }
 
@@ -65,14 +65,14 @@ function clusterOf(uri: string, services: Pick<Mesh, 'servicesOfHost'>): MeshClu
 export function deriveKeySets(
   graph: Graph,
   configuration: Configuration,
-  services: Pick<Mesh, 'servicesOfHost'>,
+  findCluster: FindCluster,
   mode: JwksFetchMode,
 ): KeySets {
   const sets = graph.input<KeySetId, KeySet>('keySet', { equals: deepEqual });
   const keys = graph.derived<KeySetId, string | undefined>('keys', (id) => sets.get(id)?.keys);
   const remote = ({ jwksUri = '', jwks = '' }: JWTRule): JwtKeys | undefined => {
     if (mode === 'istiod' || jwksUri === '' || jwks !== '') return undefined;
-    const found = clusterOf(jwksUri, services);
+    const found = clusterOf(jwksUri, findCluster);
     // What no cluster leads to is asked for in vain, so that no token is accepted.
     return found === undefined && mode === 'hybrid' ? undefined : { uri: jwksUri, cluster: found?.cluster ?? '_' };
   };

@@ -16,6 +16,7 @@ import type { EnvoyFilters } from './envoy-filters.ts';
 import type { BoundVirtualServices } from './gateways/bound-virtual-services.ts';
 import type { GatewayHead } from './gateways/gateway-heads.ts';
 import type { KeySets } from './key-sets.ts';
+import type { FindCluster } from './mesh-cluster.ts';
 import type { MeshOptions } from './options.ts';
 import type { Patched } from './patched.ts';
 import type { TrafficExtensions } from './traffic-extensions.ts';
@@ -87,6 +88,7 @@ export interface Mesh extends Configuration {
   readonly vips: Vips;
   /** What Ingresses and objects of the Gateway API are made into. */
   readonly conversions: Conversions;
+  readonly findCluster: FindCluster;
   /** Keys that tokens are checked with. */
   readonly keySets: KeySets;
   readonly trafficExtensions: TrafficExtensions;

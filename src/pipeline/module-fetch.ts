@@ -1,7 +1,6 @@
 import type { WasmConfig } from '#generated/config/specs.ts';
 import { moduleFile, moduleUrl } from '../envoy/filters/wasm.ts';
 import type { Mesh } from './mesh.ts';
-import { meshCluster } from './mesh-cluster.ts';
 
 /**
  * The cluster over which Envoy itself fetches a module: it does over http and https, of services that it knows, what has a hash.
@@ -11,7 +10,7 @@ import { meshCluster } from './mesh-cluster.ts';
  */
 export function envoyFetch(
   { url, sha256 = '' }: Pick<WasmConfig, 'url' | 'sha256'>,
-  mesh: Pick<Mesh, 'servicesOfHost'>,
+  mesh: Pick<Mesh, 'findCluster'>,
 ): { readonly cluster?: string } | { readonly problem: string; readonly isImage: boolean } {
   if (moduleFile(url) !== undefined) return {};
   const parsed = URL.parse(moduleUrl(url));
@@ -21,7 +20,7 @@ export function envoyFetch(
   }
   const withoutAgent = (problem: string) => ({ problem, isImage: false });
   if (sha256 === '') return withoutAgent('Envoy fetches a module only when it knows its hash: add sha256');
-  const found = meshCluster(mesh, parsed.hostname, Number(parsed.port) || (parsed.protocol === 'https:' ? 443 : 80));
+  const found = mesh.findCluster(parsed.hostname, Number(parsed.port) || (parsed.protocol === 'https:' ? 443 : 80));
   if ('problem' in found) {
     return withoutAgent(`Envoy fetches modules from services alone, and ${found.problem}: add a ServiceEntry`);
   }

@@ -1,6 +1,5 @@
 import type { ExtensionProvider, Telemetry, Tracing } from '#generated/config/specs.ts';
 import { deepEqual } from '../base/equal.ts';
-import type { Hostname } from '../base/host.ts';
 import { compareStrings } from '../base/order.ts';
 import type { ConfigKey } from '../config/config.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
@@ -15,7 +14,6 @@ import type { FindService, ProviderService } from '../envoy/filters/provider-ser
 import type { TracerClient } from '../envoy/filters/tracers.ts';
 import { type HttpTracing, type TracedWorkload, telemetryTracing, UNTRACED } from '../envoy/filters/tracing.ts';
 import type { Direction } from '../envoy/listeners/proxy-headers.ts';
-import { clusterName } from '../envoy/names.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import { accessLogging } from '../model/telemetry/access-logging.ts';
 import { applicableTelemetries, type TelemetryHead } from '../model/telemetry/applicable.ts';
@@ -144,18 +142,9 @@ export function deriveTelemetry(graph: Graph, mesh: Mesh): TelemetryResults {
     { equals: deepEqual },
   );
   const provider = (name: string) => providers.get(name.toLowerCase());
-  /** Namespaces that have the host, sorted. */
-  const owners: Derived<Hostname, readonly string[]> = graph.derived(
-    'hostOwners',
-    (host) => [...new Set(mesh.servicesOfHost.get(host).map(({ namespace }) => namespace))].sort(),
-    { equals: deepEqual },
-  );
   const find: FindService = (service, port) => {
-    const at = service.indexOf('/');
-    const hostname = service.slice(at + 1);
-    const known = owners.get(hostname);
-    const isFound = at < 0 ? known.length === 1 : known.includes(service.slice(0, at));
-    return isFound ? { hostname, cluster: clusterName('outbound', port, '', hostname) } : undefined;
+    const found = mesh.findCluster(service, port);
+    return 'problem' in found ? undefined : found;
   };
 
   /** Envoy refuses listeners for the sake of these tracers when it does not know their cluster. */

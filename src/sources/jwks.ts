@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { KeySet, KeySetId, KeySetSource, WantedKeySet } from '../config/key-sets.ts';
 import type { Clock } from '../xds/limits.ts';
 import { FetchError, type FetchLimits, fetchText } from './fetch-text.ts';
+import type { KeySetFile, StoredKeySet } from './key-set-file.ts';
 import type { SourceLog } from './source.ts';
 
 export interface JwksSourceOptions {
@@ -12,9 +13,13 @@ export interface JwksSourceOptions {
   readonly refreshMs: number;
   /** Addresses that are not asked. `BLOCKED_CIDRS_IN_JWKS_URIS`. */
   readonly blocked: readonly string[];
+  /** Where keys outlive the process. */
+  readonly storage: KeySetStorage;
   /** Any certificate will do. `JWKS_RESOLVER_INSECURE_SKIP_VERIFY`. */
   readonly insecure: boolean;
 }
+
+export type KeySetStorage = Pick<KeySetFile, 'load' | 'save'>;
 
 const MAX_BYTES = 1024 * 1024;
 const FIRST_RETRY_MS = 1000;
@@ -54,7 +59,7 @@ interface Followed {
   readonly stop: AbortController;
   readonly tried: Promise<void>;
   known: KeySet;
-  /** Of the clock. */
+  /** Milliseconds since 1970; 0: never. */
   fetchedAt: number;
   failures: number;
   cancel: () => void;
@@ -67,10 +72,13 @@ interface Followed {
 export class JwksSource implements KeySetSource {
   readonly #options: JwksSourceOptions;
   readonly #followed = new Map<KeySetId, Followed>();
+  /** Of the process before this one. */
+  readonly #stored: ReadonlyMap<KeySetId, StoredKeySet>;
   #tell: (id: KeySetId, set: KeySet | undefined) => void = () => undefined;
 
   constructor(options: JwksSourceOptions) {
     this.#options = options;
+    this.#stored = options.storage.load();
   }
 
   want(wanted: readonly WantedKeySet[], tell: (id: KeySetId, set: KeySet | undefined) => void): void {
@@ -102,16 +110,19 @@ export class JwksSource implements KeySetSource {
   #follow(wanted: WantedKeySet): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     const stop = new AbortController();
+    const stored = this.#stored.get(wanted.id);
+    const isUsed = stored !== undefined && !this.#isOld(stored.fetchedAt);
     const followed: Followed = {
       wanted,
       stop,
-      tried: promise,
-      known: {},
-      fetchedAt: 0,
+      tried: isUsed ? Promise.resolve() : promise,
+      known: isUsed ? { keys: stored.keys } : {},
+      fetchedAt: isUsed ? stored.fetchedAt : 0,
       failures: 0,
       cancel: () => undefined,
     };
     this.#followed.set(wanted.id, followed);
+    if (isUsed) this.#tell(wanted.id, followed.known);
     void this.#attempt(followed).then(resolve);
   }
 
@@ -125,17 +136,38 @@ export class JwksSource implements KeySetSource {
     if (stop.signal.aborted) return;
     if (fetched.keys !== undefined) {
       followed.failures = 0;
-      followed.fetchedAt = clock.now();
+      followed.fetchedAt = clock.date();
       const isSame = known.keys !== undefined && sameKeys(known.keys, fetched.keys);
       this.#learn(followed, isSame ? { keys: known.keys } : fetched);
+      this.#store();
       this.#later(followed, refreshMs);
       return;
     }
-    const isOld = clock.now() - followed.fetchedAt > KEPT_MS;
-    const kept = known.keys !== undefined && !isOld ? { keys: known.keys } : {};
+    const kept = known.keys !== undefined && !this.#isOld(followed.fetchedAt) ? { keys: known.keys } : {};
     this.#learn(followed, { ...kept, ...fetched });
     const most = kept.keys === undefined ? LAST_RETRY_MS : Math.min(LAST_REFRESH_RETRY_MS, refreshMs);
     this.#later(followed, Math.min(FIRST_RETRY_MS * 2 ** followed.failures++, most));
+  }
+
+  #isOld(fetchedAt: number): boolean {
+    return this.#options.clock.date() - fetchedAt > KEPT_MS;
+  }
+
+  #store(): void {
+    this.#options.storage.save(
+      () =>
+        new Map(
+          [...this.#followed].flatMap(
+            ([
+              id,
+              {
+                known: { keys },
+                fetchedAt,
+              },
+            ]) => (keys === undefined ? [] : [[id, { keys, fetchedAt }] as const]),
+          ),
+        ),
+    );
   }
 
   #later(followed: Followed, ms: number): void {

@@ -2,25 +2,43 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KeySet, WantedKeySet } from '../../../src/config/key-sets.ts';
 import { JwksSource } from '../../../src/sources/jwks.ts';
+import { KeySetFile, type StoredKeySet } from '../../../src/sources/key-set-file.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { freePorts } from '../../support/free-port.ts';
 import { TextServer } from '../../support/text-server.ts';
 import { waitFor } from '../../support/wait.ts';
+import { WorkDir } from '../../support/work-dir.ts';
 
 const REFRESH_MS = 100_000;
 const DAY_MS = 24 * 3600 * 1000;
+
+/** Keys that outlive a source. */
+class Kept {
+  sets: ReadonlyMap<string, StoredKeySet> = new Map();
+  load(): ReadonlyMap<string, StoredKeySet> {
+    return this.sets;
+  }
+  save(sets: () => ReadonlyMap<string, StoredKeySet>): void {
+    this.sets = sets();
+  }
+}
 
 /** A source, the time that it knows, and what it told. */
 class Watched {
   readonly clock = new FakeClock();
   readonly told: (readonly [string, KeySet | undefined])[] = [];
-  readonly source: JwksSource = new JwksSource({
-    clock: this.clock,
-    log: { info: () => undefined, warn: () => undefined },
-    refreshMs: REFRESH_MS,
-    blocked: [],
-    insecure: false,
-  });
+  readonly source: JwksSource;
+
+  constructor(storage: Kept = new Kept()) {
+    this.source = new JwksSource({
+      clock: this.clock,
+      log: { info: () => undefined, warn: () => undefined },
+      refreshMs: REFRESH_MS,
+      blocked: [],
+      storage,
+      insecure: false,
+    });
+  }
 
   want(...wanted: readonly WantedKeySet[]): void {
     this.source.want(wanted, (id, set) => this.told.push([id, set]));
@@ -139,4 +157,40 @@ test('the first attempts are waited for, but no longer than is said', async () =
   watched.clock.advance(1);
   await tried;
   watched.want();
+});
+
+test('keys that were fetched by the process before are used while nobody serves them, for a week', async () => {
+  const [port = 0] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}/keys`;
+  const kept = new Kept();
+  {
+    await using _server = await TextServer.start(() => ({ body: keys('a') }), { port });
+    const before = new Watched(kept);
+    before.want(set(url));
+    await before.settled();
+    before.want();
+  }
+  const after = new Watched(kept);
+  after.want(set(url));
+  assert.deepEqual(after.told, [[url, { keys: keys('a') }]], 'before anybody was asked');
+  await after.settled();
+  assert.equal(after.last?.keys, keys('a'));
+  after.want();
+  const late = new Watched(kept);
+  late.clock.advance(8 * DAY_MS);
+  late.want(set(url));
+  await late.settled();
+  assert.deepEqual(Object.keys(late.last ?? {}), ['problem']);
+  late.want();
+});
+
+test('keys stand in a file for the next process', async () => {
+  using dir = new WorkDir();
+  const log = { info: () => undefined, warn: (message: string) => assert.fail(message) };
+  const file = new KeySetFile({ directory: dir.at('jwks'), log });
+  const sets = new Map([['keys https://a/b', { keys: keys('a'), fetchedAt: 7 }]]);
+  assert.deepEqual(file.load(), new Map());
+  file.save(() => sets);
+  await file.flush();
+  assert.deepEqual(new KeySetFile({ directory: dir.at('jwks'), log }).load(), sets);
 });
