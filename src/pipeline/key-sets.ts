@@ -1,6 +1,7 @@
 import type { JWTRule, RequestAuthentication } from '#generated/config/specs.ts';
 import { parseDuration } from '../base/duration.ts';
 import { deepEqual } from '../base/equal.ts';
+import { usableKeySet } from '../base/json-web-keys.ts';
 import { compareStrings } from '../base/order.ts';
 import type { KeySet, KeySetId, KeySetSource, WantedKeySet } from '../config/key-sets.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
@@ -30,6 +31,10 @@ export interface KeySets {
    * @returns ends it
    */
   follow(source: KeySetSource): () => void;
+}
+
+function unusable({ jwksUri = '', issuer = '' }: JWTRule): string {
+  return `${jwksUri || issuer} has no key that Envoy can use`;
 }
 
 function idOf({ jwksUri = '', issuer = '' }: JWTRule): KeySetId {
@@ -69,7 +74,11 @@ export function deriveKeySets(
   mode: JwksFetchMode,
 ): KeySets {
   const sets = graph.input<KeySetId, KeySet>('keySet', { equals: deepEqual });
-  const keys = graph.derived<KeySetId, string | undefined>('keys', (id) => sets.get(id)?.keys);
+  const usable = graph.derived<string, string | undefined>('usableKeys', usableKeySet);
+  const keys = graph.derived<KeySetId, string | undefined>('keys', (id) => {
+    const text = sets.get(id)?.keys;
+    return text === undefined ? undefined : usable.get(text);
+  });
   const remote = ({ jwksUri = '', jwks = '' }: JWTRule): JwtKeys | undefined => {
     if (mode === 'istiod' || jwksUri === '' || jwks !== '') return undefined;
     const found = clusterOf(jwksUri, findCluster);
@@ -88,9 +97,11 @@ export function deriveKeySets(
     { equals: deepEqual },
   );
   return {
-    keysOf: (rule) => (rule.jwks ? { inline: rule.jwks } : (remote(rule) ?? { inline: keys.get(idOf(rule)) })),
+    keysOf: (rule) =>
+      rule.jwks ? { inline: usable.get(rule.jwks) } : (remote(rule) ?? { inline: keys.get(idOf(rule)) }),
     problemOf: (rule) => {
       const set = isFetched(rule) ? sets.get(idOf(rule)) : undefined;
+      if (set?.keys !== undefined && usable.get(set.keys) === undefined) return { problem: unusable(rule) };
       return set?.problem === undefined ? undefined : set;
     },
     follow: (source) => {

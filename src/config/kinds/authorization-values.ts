@@ -39,6 +39,10 @@ const SEGMENT = /^[a-zA-Z0-9\-._~%!$&'()+,;:@=]+$/;
 export const path: ValueCheck = (value) => {
   if (value === '') return nonEmpty(value);
   const templated = value.includes('{*}') || value.includes('{**}');
+  // Envoy does not refuse such a template: it ends.
+  if (templated && (!value.startsWith('/') || value.includes('//'))) {
+    return `"${value}" must begin with "/" and have no empty segment, as it has a template`;
+  }
   const segments = value.replace(/^\/+|\/+$/g, '').split('/');
   for (const [i, segment] of segments.entries()) {
     const afterRest = segments.slice(0, i).includes('{**}');

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { usableKeySet } from '../../base/json-web-keys.ts';
 import type { Finding, Place } from '../finding.ts';
 
 /** Fields that a public key needs, by its type. @see RFC 7517, RFC 7518 section 6, RFC 8037 */
@@ -38,9 +39,17 @@ export function* jwksFindings(at: Place, jwks: string): Generator<Finding> {
     return;
   }
   const keys = Array.isArray(value['keys']) ? value['keys'] : [value];
+  let isRight = true;
   for (const [i, key] of keys.entries()) {
     const wrong = keyProblem(key);
-    if (wrong !== undefined) yield at.error(`jwks, key ${i}: ${wrong}`);
-    else if (isPrivate(key)) yield at.warning(`jwks, key ${i} is private: put only its public part here`);
+    if (wrong !== undefined) {
+      isRight = false;
+      yield at.error(`jwks, key ${i}: ${wrong}`);
+    } else if (isPrivate(key)) yield at.warning(`jwks, key ${i} is private: put only its public part here`);
+  }
+  if (isRight && usableKeySet(jwks) === undefined) {
+    yield at.warning(
+      'jwks has no key that Envoy can use (RSA, EC of P-256, P-384 or P-521, Ed25519, oct): no token is accepted',
+    );
   }
 }

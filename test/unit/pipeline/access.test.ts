@@ -15,7 +15,7 @@ spec:
   ${rules}
 `;
 const RULE = '- {issuer: https://a.example, jwksUri: https://a.example/keys}';
-const KEYS = '{"keys":[]}';
+const KEYS = '{"keys":[{"kty":"oct","k":"AAAA"}]}';
 const ID = 'keys https://a.example/keys';
 
 /** Keys that a test has fetched. */
@@ -53,7 +53,7 @@ test('a listener has the keys that were fetched, and before that some that nobod
   assert.deepEqual(source.wanted, [{ id: ID, url: 'https://a.example/keys', isIssuer: false, timeoutMs: 5000 }]);
   assert.ok(shows(mesh, '0xObjM0UvS_'));
   source.tell(ID, { keys: KEYS });
-  assert.ok(shows(mesh, '\\"keys\\":[]'));
+  assert.ok(shows(mesh, '\\"kty\\":\\"oct\\"'));
   const before = inbound(mesh);
   source.tell(ID, { keys: KEYS, problem: 'refuses connections' });
   assert.equal(inbound(mesh), before, 'a server that is away changes nothing');
@@ -157,4 +157,18 @@ spec:
     found('- {name: c, prometheus: {}}', ...policies).filter((message) => message.includes('both are for')).length;
   assert.equal(clashes(one, two), 0, 'no workload has two values of one label');
   assert.equal(clashes(one, all), 2);
+});
+
+test('a set without a key that Envoy takes is as good as none, so that no listener is refused for it', () => {
+  const mesh = connected({ 'shop/jwt.yaml': POLICY(RULE) });
+  const source = new Fetched();
+  mesh.pipeline.mesh.keySets.follow(source);
+  source.tell(ID, { keys: '{"keys":[]}' });
+  assert.ok(shows(mesh, '0xObjM0UvS_'));
+  assert.deepEqual(
+    mesh.findings().map(({ message }) => message),
+    [
+      'https://a.example/keys has no key that Envoy can use; no token of this rule is accepted until it answers with keys',
+    ],
+  );
 });
