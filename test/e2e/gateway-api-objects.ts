@@ -47,6 +47,15 @@ spec:
   - {name: http, port: 80, protocol: HTTP, hostname: "*.example.com"}
   - {name: passed, port: 443, protocol: TLS, hostname: "*.example.com", tls: {mode: Passthrough}}
   - {name: tcp, port: 9000, protocol: TCP}
+---
+apiVersion: networking.istio.io/v1alpha3
+kind: EnvoyFilter
+metadata: {name: loopback, namespace: shop}
+spec:
+  configPatches:
+  - applyTo: LISTENER
+    match: {context: GATEWAY}
+    patch: {operation: MERGE, value: {address: {socket_address: {address: 127.0.0.1}}}}
 `;
 }
 

@@ -278,6 +278,10 @@ test('TLS is passed on by the name that is asked for, and TCP as it comes', asyn
   assert.equal((JSON.parse(tcp.body) as Echo).backend, 'plain');
 });
 
-test('the Envoy refused nothing of all this', async () => {
+test('the Envoy refused nothing of all this, and listens on loopback alone, as an EnvoyFilter says', async () => {
   assert.equal(await mesh.envoy.rejected(), 0);
+  const listeners = (await mesh.envoy.get('/listeners')).body;
+  for (const port of [ports.http, ports.tls, ports.tcp])
+    assert.match(listeners, new RegExp(`127\\.0\\.0\\.1:${port}\\b`));
+  assert.doesNotMatch(listeners, /::0\.0\.0\.0:/);
 });

@@ -1,5 +1,6 @@
 import type { BackendTlsTarget, ParentReference } from '#generated/config/specs.ts';
 import { isIpAddress } from '../../base/address.ts';
+import type { Config, ConfigKey } from '../../config/config.ts';
 import type { Problem } from '../problem.ts';
 import type { ConvertedBackendTls } from './backend-tls.ts';
 import { type Condition, fails, holds, unless } from './conditions.ts';
@@ -148,15 +149,26 @@ export function routeStatus(attachments: readonly Attachment[], problems: readon
 
 export interface PolicyStatus {
   readonly ancestors: readonly {
-    readonly ancestorRef: BackendTlsTarget;
+    readonly ancestorRef: ParentReference;
     readonly controllerName: string;
     readonly conditions: readonly Condition[];
   }[];
 }
 
-/** @see istio/istio pilot/pkg/config/kube/gateway/backend_policies.go `BackendTLSPolicyCollection` */
-export function backendTlsStatus({ targets, unresolved, isIgnored }: ConvertedBackendTls): PolicyStatus {
-  const ofTarget = (problem: Problem | undefined): readonly Condition[] => {
+/** How many a status has at most. */
+const MAX_ANCESTORS = 16;
+
+/**
+ * The status of a BackendTLSPolicy: of each target, for clients inside the mesh, then of each Gateway from which it is reached.
+ *
+ * @param gatewaysOf Gateways whose routes name a target
+ * @see istio/istio pilot/pkg/config/kube/gateway/backend_policies.go `BackendTLSPolicyCollection`
+ */
+export function backendTlsStatus(
+  { targets, unresolved, isIgnored }: ConvertedBackendTls,
+  gatewaysOf: (target: BackendTlsTarget) => readonly Config[],
+): PolicyStatus {
+  const conditionsOf = (problem: Problem | undefined): readonly Condition[] => {
     if (isIgnored) return [fails('Accepted', 'IgnoredByIstio', 'its annotation says to ignore it')];
     const untrusted = unresolved && { ...unresolved, reason: 'NoValidCACertificate' };
     return [
@@ -164,13 +176,23 @@ export function backendTlsStatus({ targets, unresolved, isIgnored }: ConvertedBa
       unless('ResolvedRefs', unresolved, 'all that it refers to is there'),
     ];
   };
-  return {
-    ancestors: targets.map(({ target, problem }) => ({
-      ancestorRef: target,
-      controllerName: MESH_CONTROLLER,
-      conditions: ofTarget(problem),
-    })),
-  };
+  const inMesh = targets.map(({ target, problem }) => ({
+    ancestorRef: target,
+    controllerName: MESH_CONTROLLER,
+    conditions: conditionsOf(problem),
+  }));
+  const behind = new Map<ConfigKey, { readonly gateway: Config; readonly problem: Problem | undefined }>();
+  for (const { target, problem } of isIgnored ? [] : targets) {
+    for (const gateway of gatewaysOf(target)) {
+      behind.set(gateway.key, { gateway, problem: behind.get(gateway.key)?.problem ?? problem });
+    }
+  }
+  const atGateways = [...behind.values()].map(({ gateway: { group, kind, namespace, name }, problem }) => ({
+    ancestorRef: { group, kind, namespace, name },
+    controllerName: CONTROLLER,
+    conditions: conditionsOf(problem),
+  }));
+  return { ancestors: [...inMesh, ...atGateways].slice(0, MAX_ANCESTORS) };
 }
 
 export const CLASS_STATUS: { readonly conditions: readonly Condition[] } = {

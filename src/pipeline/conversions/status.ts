@@ -23,6 +23,7 @@ import {
 } from '../../convert/gateway-api/status.ts';
 import type { Collection, Graph } from '../../derive/graph.ts';
 import { type Mesh, ONE } from '../mesh.ts';
+import { deriveBackendGateways } from './backend-gateways.ts';
 import { deriveGatewayInstances } from './instances.ts';
 import { ROUTE_KINDS } from './routes.ts';
 
@@ -43,6 +44,7 @@ export type Statuses = Collection<string, ConfigKey, JsonObject>;
 export function deriveStatuses(graph: Graph, mesh: Mesh): Statuses {
   const { gateways, routes, backendTls, ingresses } = mesh.conversions;
   const instancesOf = deriveGatewayInstances(graph, mesh);
+  const gatewaysOf = deriveBackendGateways(graph, mesh);
 
   /** Listeners to which a route is attached: `parentKey listener`. */
   const attachedTo = graph.derived<ConfigKey, readonly string[]>(
@@ -100,6 +102,18 @@ export function deriveStatuses(graph: Graph, mesh: Mesh): Statuses {
     const namespace = set.spec.parentRef.namespace ?? set.namespace;
     return listenerSetStatus(converted, instancesOf({ namespace, services, ports }), countsOf(key));
   };
+  const ofBackendTls = (key: ConfigKey) => {
+    const converted = backendTls.converted.get(key);
+    const namespace = mesh.config(key)?.namespace ?? '';
+    return (
+      converted &&
+      backendTlsStatus(converted, ({ group, kind, name }) =>
+        gatewaysOf
+          .get(configKey(group, kind, namespace, name))
+          .flatMap((gateway) => (gateways.converted.get(gateway) && mesh.config(gateway)) || []),
+      )
+    );
+  };
   /** Where Ingresses are reached: what is known of the Service of their gateway. */
   const ingressAddresses = graph.derived<typeof ONE, readonly string[]>(
     'ingressAddresses',
@@ -129,10 +143,8 @@ export function deriveStatuses(graph: Graph, mesh: Mesh): Statuses {
         return ofGateway(key);
       case 'ListenerSet':
         return ofListenerSet(key);
-      case 'BackendTLSPolicy': {
-        const converted = backendTls.converted.get(key);
-        return converted && backendTlsStatus(converted);
-      }
+      case 'BackendTLSPolicy':
+        return ofBackendTls(key);
       case 'Ingress':
         return ofIngress(key);
       default: {

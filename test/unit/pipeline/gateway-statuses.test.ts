@@ -178,6 +178,37 @@ spec:
   assert.match(sni().join(), /b\.test/);
 });
 
+test('a policy names the Gateways from which its services are reached', () => {
+  const mesh = fileMesh({
+    'shop/gateway.yaml': GATEWAY,
+    'shop/route.yaml': ROUTE,
+    'shop/web.yaml': 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n',
+    'shop/policy.yaml': `apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: {name: tls}
+spec:
+  targetRefs: [{group: "", kind: Service, name: web}]
+  validation: {hostname: web.test, wellKnownCACertificates: System}
+`,
+  });
+  const ancestors = () => {
+    const status = statusOf(mesh, 'BackendTLSPolicy', 'gateway.networking.k8s.io/BackendTLSPolicy/shop/tls');
+    return ((status?.['ancestors'] ?? []) as readonly JsonObject[]).map((one) => [
+      one['ancestorRef'],
+      ...conditions(one),
+    ]);
+  };
+  const inForce = ['Accepted True Accepted', 'ResolvedRefs True ResolvedRefs'];
+  const service = { group: '', kind: 'Service', name: 'web' };
+  const gateway = { group: 'gateway.networking.k8s.io', kind: 'Gateway', namespace: 'shop', name: 'edge' };
+  assert.deepEqual(ancestors(), [
+    [service, ...inForce],
+    [gateway, ...inForce],
+  ]);
+  mesh.write({ 'shop/route.yaml': ROUTE.replace('{name: web, port', '{name: other, port') });
+  assert.deepEqual(ancestors(), [[service, ...inForce]]);
+});
+
 test('what somebody else serves has no status here, and what is of another place has the one that it is given', () => {
   const of = (className: string) =>
     statusOf(fileMesh({ 'shop/gateway.yaml': GATEWAY.replace('istio', className) }), 'KubernetesGateway', EDGE);
