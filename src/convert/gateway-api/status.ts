@@ -1,4 +1,4 @@
-import type { BackendTlsTarget, ParentReference } from '#generated/config/specs.ts';
+import type { BackendTlsTarget, KubeGateway, ParentReference } from '#generated/config/specs.ts';
 import { isIpAddress } from '../../base/address.ts';
 import type { Config, ConfigKey } from '../../config/config.ts';
 import type { Problem } from '../problem.ts';
@@ -66,6 +66,17 @@ function withRoutes(
   return listeners.map((listener) => ({ ...listener, attachedRoutes: routes(listener.name) }));
 }
 
+function letsStrangersIn(tls: KubeGateway['tls']): boolean {
+  const { default: all, perPort = [] } = tls?.frontend ?? {};
+  return [all, ...perPort.map((one) => one.tls)].some((one) => one?.validation?.mode === 'AllowInsecureFallback');
+}
+
+const INSECURE = holds(
+  'InsecureFrontendValidationMode',
+  'clients without a certificate, or with one that is not trusted, are let in',
+  'ConfigurationChanged',
+);
+
 /**
  * The status of a Gateway.
  *
@@ -73,6 +84,7 @@ function withRoutes(
  * @see istio/istio pilot/pkg/config/kube/gateway/conversion.go `reportGatewayStatus`
  */
 export function gatewayStatus(
+  { tls }: KubeGateway,
   converted: ConvertedGateway,
   instances: GatewayInstances,
   routes: (listener: string) => number,
@@ -89,6 +101,7 @@ export function gatewayStatus(
       accepted(converted, false),
       programmed(services, instances),
       unless('ResolvedRefs', unresolved, 'all that it refers to is there'),
+      ...(letsStrangersIn(tls) ? [INSECURE] : []),
     ],
     listeners: withRoutes(listeners, routes),
     ...(sets > 0 && { attachedListenerSets: sets }),

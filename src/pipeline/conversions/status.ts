@@ -92,7 +92,7 @@ export function deriveStatuses(graph: Graph, mesh: Mesh): Statuses {
     const { services } = converted;
     const instances = instancesOf({ namespace, services, ports: portsOf(converted, sets) });
     const valid = sets.filter((set) => (set?.validListeners ?? 0) > 0).length;
-    return gatewayStatus(converted, instances, countsOf(key), valid);
+    return gatewayStatus(spec, converted, instances, countsOf(key), valid);
   };
   const ofListenerSet = (key: ConfigKey) => {
     const set = mesh.config<KubeListenerSet>(key);

@@ -121,6 +121,17 @@ spec:
   assert.equal(statusOf(mesh, 'KubernetesGateway', EDGE)?.['attachedListenerSets'], 1);
 });
 
+test('a Gateway that lets clients in without a certificate says so', () => {
+  const validation = (mode: string) =>
+    `  tls: {frontend: {default: {}, perPort: [{port: 443, tls: {validation: {mode: ${mode}, caCertificateRefs: [{group: "", kind: ConfigMap, name: c}]}}}]}}\n`;
+  const insecure = (mode: string) =>
+    conditions(
+      statusOf(fileMesh({ 'shop/gateway.yaml': GATEWAY + validation(mode) }), 'KubernetesGateway', EDGE),
+    ).filter((text) => text.startsWith('Insecure'));
+  assert.deepEqual(insecure('AllowValidOnly'), []);
+  assert.deepEqual(insecure('AllowInsecureFallback'), ['InsecureFrontendValidationMode True ConfigurationChanged']);
+});
+
 test('a Gateway may leave TLS to its ListenerSets, which need it', () => {
   const listeners = (name: string) => `listeners: [{name: ${name}, port: 443, protocol: HTTPS}]`;
   const mesh = fileMesh({
