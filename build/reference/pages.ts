@@ -5,6 +5,7 @@ import { healthRoutes } from '../../src/admin/health.ts';
 import type { Route } from '../../src/admin/http.ts';
 import { inspectRoutes } from '../../src/admin/inspect.ts';
 import { createMetrics, metricsRoute } from '../../src/admin/metrics.ts';
+import { sourcesRoute } from '../../src/admin/sources.ts';
 import { statusRoute } from '../../src/admin/status.ts';
 import { COMMANDS, COMMON_EXITS } from '../../src/bin/commands.ts';
 import { CODE_ADVICE } from '../../src/config/code-advice.ts';
@@ -102,6 +103,7 @@ function httpPage(): string {
     connectionsRoute(UNREAD),
     statusRoute(UNREAD),
     gatewaysRoute(UNREAD),
+    sourcesRoute(UNREAD, UNREAD),
   ];
   return page(
     'HTTP',

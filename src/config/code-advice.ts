@@ -61,6 +61,7 @@ export const CODE_ADVICE: Readonly<Record<Code, string>> = {
   VM0214: 'Correct the provider in mesh.yaml, or the service that it names; let one workload have one provider.',
   VM0215:
     'Put the module into a file on the machine, or serve it over HTTP from a service of the mesh, with its `sha256`.',
+  VM0220: 'Nothing, if it is meant so; else correct its label `istio.io/rev`.',
   VM0231:
     'Do what the reason says, or narrow the patch (`match.proxy`, `workloadSelector`) to proxies that can take it.',
   VM0232: 'Correct the match: compare it with what the proxies have (`/debug/config_dump`).',

@@ -60,6 +60,7 @@ export const CODES = {
   VM0213: 'The keys that tokens are checked with can not be fetched.',
   VM0214: 'Nobody can be asked to decide on what an AuthorizationPolicy matches.',
   VM0215: 'A module of WebAssembly can not be had by Envoys that no agent of Istio fetches it for.',
+  VM0220: 'The object is for another revision of the control plane.',
   VM0231: 'A patch of an EnvoyFilter is left out for a proxy that would refuse what it makes.',
   VM0232: 'A patch of an EnvoyFilter matches nothing that the connected proxies have for which it is.',
   VM0301: 'An Ingress or object of the Gateway API refers to something that is not there, or that it may not use.',

@@ -2,6 +2,7 @@ import { type Diagnostic, formatLocation } from '../base/diagnostic.ts';
 import type { Config, ConfigKey } from './config.ts';
 import type { HeldFile, Occurrence } from './held-file.ts';
 import { resourceName } from './parse.ts';
+import { namesRevision } from './revision.ts';
 import type { Standing } from './source-state.ts';
 
 /** What of an object is served, and why not what stands in a file. */
@@ -28,13 +29,19 @@ export function servingFindings(
     const isServed = now?.source === source && now.standing.file === parsed.file;
     if (isServed && occurrence.state === 'valid') continue;
     if (!isServed) {
-      if (now !== undefined && occurrence.state !== 'presumed') findings.push(elsewhere(source, occurrence, now));
+      if (now !== undefined && occurrence.state !== 'presumed' && !givesWay(occurrence.config, now))
+        findings.push(elsewhere(source, occurrence, now));
     } else if (occurrence.refusedAt !== undefined) findings.push(held(occurrence.config, occurrence.refusedAt));
     else presumed.push(occurrence.config);
   }
   const [refused] = parsed.refused.filter(({ key }) => key === undefined);
   if (presumed.length > 0 && refused !== undefined) findings.push(heldWith(presumed, refused.location));
   return findings;
+}
+
+/** For all revisions, where there is one for this revision. */
+function givesWay(config: Config, { standing }: Served): boolean {
+  return namesRevision(standing.config) && !namesRevision(config);
 }
 
 function nameOf({ kind, namespace, name }: Config): string {

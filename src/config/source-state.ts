@@ -3,6 +3,7 @@ import type { Config, ConfigKey } from './config.ts';
 import { type HeldFile, heldFile, type Occurrence } from './held-file.ts';
 import type { EarlierCopies } from './last-good.ts';
 import type { ParsedFile } from './parsed.ts';
+import { namesRevision } from './revision.ts';
 
 /** An object of a source, and the file that it counts from. */
 export interface Standing extends Occurrence {
@@ -94,13 +95,17 @@ export class SourceState {
     else yield* this.#earlier?.ofFile(file) ?? [];
   }
 
-  /** Of the files that have the object the last one by path; one that only may have it counts where there is no other. */
+  /**
+   * Of the files that have the object the last one by path, those first that have it for this revision alone; one that only may
+   * have it counts where there is no other.
+   */
   #standing(key: ConfigKey): Standing | undefined {
     const files = [...this.filesOf(key)].sort(compareStrings);
     const standings = files.flatMap((file) => {
       const occurrence = this.#files.get(file)?.objects.get(key);
       return occurrence === undefined ? [] : [{ ...occurrence, file }];
     });
-    return standings.findLast(({ state }) => state !== 'presumed') ?? standings.at(-1);
+    const known = standings.filter(({ state }) => state !== 'presumed');
+    return known.findLast(({ config }) => namesRevision(config)) ?? known.at(-1) ?? standings.at(-1);
   }
 }

@@ -9,6 +9,7 @@ import { EarlierCopies, type LastGoodStorage } from './last-good.ts';
 import { locate } from './locate.ts';
 import { MESH_KEY } from './mesh-files.ts';
 import type { ParsedFile } from './parsed.ts';
+import { ofRevision } from './revision.ts';
 import { type Served, servingFindings } from './serving-findings.ts';
 import type { ConfigSink } from './sink.ts';
 import { SourceState } from './source-state.ts';
@@ -19,6 +20,8 @@ export interface ConfigStoreOptions {
   readonly rootNamespace: string;
   /** Namespaces to serve while mesh.yaml names none; empty: all. */
   readonly watchNamespaces?: readonly string[];
+  /** Objects that name another revision (label `istio.io/rev`) are not served; default: every one is. */
+  readonly revision?: string;
   readonly lastGood?: LastGoodStorage;
   /** The time, in milliseconds since 1970. */
   readonly now?: () => number;
@@ -78,7 +81,7 @@ export class ConfigStore {
 
   constructor(graph: Graph, options: ConfigStoreOptions) {
     this.#graph = graph;
-    this.#options = { watchNamespaces: [], now: Date.now, ...options };
+    this.#options = { watchNamespaces: [], revision: '', now: Date.now, ...options };
     this.#lastGood = options.lastGood;
     this.#watched = watchedNamespaces(undefined, this.#options);
     this.configs = graph.input('config', { equals: (a, b) => a.hash === b.hash });
@@ -90,9 +93,11 @@ export class ConfigStore {
     const state = new SourceState(name, new EarlierCopies(name, () => this.#lastGood?.load(name) ?? []));
     this.#sources.push(state);
     const rootNamespace = (): string => this.rootNamespace;
+    const { revision } = this.#options;
+    const own = (parsed: ParsedFile): ParsedFile => (revision === '' ? parsed : ofRevision(parsed, revision));
     return {
-      replace: (files) => this.batch(() => this.#replace(state, files)),
-      apply: (file, parsed) => this.batch(() => void this.#changesOf(state).files.set(file, parsed)),
+      replace: (files) => this.batch(() => this.#replace(state, files.map(own))),
+      apply: (file, parsed) => this.batch(() => void this.#changesOf(state).files.set(file, parsed && own(parsed))),
       batch: (change) => this.batch(change),
       get rootNamespace() {
         return rootNamespace();

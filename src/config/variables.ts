@@ -42,6 +42,7 @@ const TRANSLATION = {
     'istiod',
     'Who fetches keys of tokens: `istiod`, `envoy` (the proxy), or `hybrid`: the proxy from services of the mesh, istiod from others.',
   ],
+  ISTIO_MULTIROOT_MESH: ['false', "Agents are told of MeshConfig's `caCertificates`, as roots beside their own."],
   ISTIO_DUAL_STACK: ['false', 'Workloads have addresses of both families.'],
   PILOT_PERSISTENT_SESSION_LABEL: ['istio.io/persistent-session', 'Label of services with sessions by cookie.'],
   PILOT_PERSISTENT_SESSION_HEADER_LABEL: [

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MeshFile } from '#generated/config/specs.ts';
+import type { ConfigSource, MeshFile } from '#generated/config/specs.ts';
 import type { Config } from '../config/config.ts';
 import type { LastGoodStorage } from '../config/last-good.ts';
 import { MESH, MESH_KEY } from '../config/mesh-files.ts';
@@ -35,22 +35,30 @@ export function effectiveEnvironment(real: Environment, written: Readonly<Record
  * @param lastGood copies of an earlier process
  */
 export function readEnvironment(root: string, lastGood?: LastGoodStorage): Readonly<Record<string, string>> {
+  return readMesh(root, lastGood)?.env ?? {};
+}
+
+/** `configSources` of mesh.yaml, read in the same way. */
+export function listedSources(root: string, lastGood?: LastGoodStorage): readonly ConfigSource[] {
+  return (readMesh(root, lastGood)?.configSources ?? []).filter(({ address = '' }) => address !== '');
+}
+
+function readMesh(root: string, lastGood: LastGoodStorage | undefined): MeshFile | undefined {
   let text: string | undefined;
   try {
     text = readFileSync(join(root, MESH_FILE), 'utf8');
   } catch (error) {
     // That it can not be read is a finding of its source.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
   }
   const copy = () => lastGood?.load(FILE_SOURCE).find(({ key }) => key === MESH_KEY)?.text;
-  return (text === undefined ? undefined : environmentIn(text)) ?? environmentIn(copy() ?? '') ?? {};
+  return (text === undefined ? undefined : meshIn(text)) ?? meshIn(copy() ?? '');
 }
 
 /** @returns undefined when the text can not be taken as mesh.yaml */
-function environmentIn(text: string): Readonly<Record<string, string>> | undefined {
+function meshIn(text: string): MeshFile | undefined {
   const { configs } = parseFile(MESH_FILE, text, { source: '', namespace: '', strict: false, whole: MESH });
-  const mesh = configs[0] as Config<MeshFile> | undefined;
-  return mesh && (mesh.spec.env ?? {});
+  return (configs[0] as Config<MeshFile> | undefined)?.spec;
 }
 
 function isFalse(value: string | undefined): boolean {
@@ -86,6 +94,7 @@ export function meshOptions(env: Environment, rootNamespace: string): MeshOption
     addressAllocation: addressAllocation(env['PILOT_ENABLE_IP_AUTOALLOCATE']),
     ingressNamespace: env['K8S_INGRESS_NS'] || DEFAULT_MESH_OPTIONS.ingressNamespace,
     jwksFetchMode: jwksFetchMode(env['PILOT_JWT_ENABLE_REMOTE_JWKS']),
+    multiRootMesh: isTrue(env['ISTIO_MULTIROOT_MESH']),
     listeners: listenerSwitches(env),
     variable: (name) => env[name] ?? '',
   };

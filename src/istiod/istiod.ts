@@ -1,11 +1,15 @@
 import { join } from 'node:path';
+import type { Server } from '@grpc/grpc-js';
+import { accessOf, visibleTo } from '../admin/access.ts';
 import { connectionsRoute } from '../admin/connections.ts';
 import { debugRoutes } from '../admin/debug.ts';
 import { gatewaysRoute } from '../admin/gateways.ts';
 import { healthRoutes, type Phase, whenReady } from '../admin/health.ts';
 import { inspectRoutes } from '../admin/inspect.ts';
 import { createMetrics, metricsRoute } from '../admin/metrics.ts';
+import { debugQuestions } from '../admin/questions.ts';
 import { Refusals } from '../admin/refusals.ts';
+import { sourcesRoute } from '../admin/sources.ts';
 import { statusRoute } from '../admin/status.ts';
 import type { ConfigSink } from '../config/sink.ts';
 import { ConfigStore } from '../config/store.ts';
@@ -18,13 +22,17 @@ import { LastGoodFiles } from '../sources/last-good-files.ts';
 import type { Source } from '../sources/source.ts';
 import { StatusFiles } from '../sources/status-files.ts';
 import { VipFile } from '../sources/vip-file.ts';
+import { registerClientStatus } from '../xds/client-status-service.ts';
+import type { StreamStatus } from '../xds/events.ts';
 import { SYSTEM_CLOCK } from '../xds/limits.ts';
+import type { Peer } from '../xds/provider.ts';
 import { DiscoveryServer } from '../xds/server.ts';
 import { Convergence } from './convergence.ts';
 import {
   authenticatesClients,
   type Environment,
   effectiveEnvironment,
+  listedSources,
   meshOptions,
   readEnvironment,
   strictChecks,
@@ -110,6 +118,7 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
   const store = new ConfigStore(graph, {
     rootNamespace: settings.namespace,
     watchNamespaces: settings.watchNamespaces,
+    revision: settings.revision,
     lastGood,
   });
   const { settleMs } = settings;
@@ -125,21 +134,20 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
   });
   const refusals = new Refusals(sessions);
   const counted = bothEvents(metrics.events, convergence.events);
-  const discovery = new DiscoveryServer({
-    provider: resourceProvider(sessions),
-    events: bothEvents(refusals.events, logEvents(log, counted, refusedFrom(pipeline, sessions, store))),
-    authenticate: tlsClients(() => servers.certificate?.verifiesClients === true && authenticatesClients(effective)),
-    controlPlane: JSON.stringify({ Component: 'istiod', ID: 'istiod-vm', Info: { version: VERSION } }),
-  });
+  const sources = configSources(
+    { root, strict: strictChecks(effective), settleMs, log },
+    listedSources(root, lastGood),
+  );
 
   let phase: Phase = 'starting';
   const inspected = {
     pipeline,
     sessions,
     store,
-    streams: () => discovery.streams(),
+    streams: (): readonly StreamStatus[] => discovery.streams(),
     diagnostics: () => findings?.all() ?? store.allDiagnostics(),
     refusals: () => refusals.current(),
+    rootNamespace: () => pipeline.mesh.rootNamespace(),
   };
   const health = healthRoutes(VERSION, () => phase);
   const routes = [
@@ -148,8 +156,32 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
     connectionsRoute(inspected.streams),
     statusRoute(inspected),
     gatewaysRoute(pipeline),
+    sourcesRoute(sources, store),
   ];
   const debug = whenReady(routes, () => phase);
+  const seenBy = (peer: Peer) => accessOf(peer, inspected.rootNamespace());
+  const authenticate = tlsClients(
+    () => servers.certificate?.verifiesClients === true && authenticatesClients(effective),
+  );
+  const discovery: DiscoveryServer = new DiscoveryServer({
+    provider: resourceProvider(sessions, {
+      revision: settings.revision,
+      mayReadConfiguration: (peer) => seenBy(peer) === undefined,
+    }),
+    questions: debugQuestions({ ...inspected, routes: debug }),
+    events: bothEvents(refusals.events, logEvents(log, counted, refusedFrom(pipeline, sessions, store))),
+    authenticate,
+    controlPlane: JSON.stringify({ Component: 'istiod', ID: 'istiod-vm', Info: { version: VERSION } }),
+  });
+  const register = (server: Server): void => {
+    discovery.register(server);
+    registerClientStatus(server, {
+      clients: () => discovery.clients(),
+      authenticate,
+      seenBy: (peer) => visibleTo(seenBy(peer), sessions),
+      onError: (error) => log.error({ err: error }, 'the state of clients could not be told'),
+    });
+  };
   const tellListening = (): void => {
     const problem = state.writeListening(servers.addresses);
     if (problem !== undefined) log.warn(`${STATE_DIRECTORY}/run/listen.json can not be written: ${problem}`);
@@ -160,13 +192,12 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
     log,
     http: [...health, ...debug],
     monitoring: [metricsRoute(metrics)],
-    register: (server) => discovery.register(server),
+    register,
     changed: tellListening,
   });
   held.servers = servers;
   await servers.openForPeople();
 
-  const sources = configSources({ root, strict: strictChecks(effective), settleMs, log });
   const sinkOf = (name: string) => patient(convergence.sink(store.source(name)), pipeline.mesh, settleMs);
   await readSources(sources, sinkOf, abort.signal);
   const vips = new VipFile({ directory: join(root, STATE_DIRECTORY, 'vips'), log: quiet });

@@ -70,9 +70,11 @@ const Log: Message = message('LogOptions', 'What is logged, and how.', {
 export const IstiodOptionsSchema: Message = message('IstiodOptions', "The server's own options.", {
   listen: one(Listen, 'Where the server listens.'),
   namespace: one(string, 'The root namespace, unless mesh.yaml names one.', { default: 'istio-system' }),
-  revision: one(string, 'Which proxies are served: those of this revision. No effect in this version.', {
-    default: 'default',
-  }),
+  revision: one(
+    string,
+    'Which proxies and objects are served: those that name this revision (`istio.io/rev`), or none.',
+    { default: 'default' },
+  ),
   watchNamespaces: list(string, 'Namespaces to read; empty: all.'),
   mode: one(
     enumeration('Mode', 'What the process does.', ['full', 'minion', 'ca']),

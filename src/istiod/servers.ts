@@ -1,4 +1,5 @@
 import { type Server, ServerCredentials } from '@grpc/grpc-js';
+import { debugForLocals } from '../admin/access.ts';
 import { type Route, requestListener } from '../admin/http.ts';
 import { assertFree, freeSocket, listenGrpc, listenGrpcUnix, listenHttp } from './listen.ts';
 import { type Target, targetOf } from './listen-failure.ts';
@@ -45,8 +46,10 @@ export class Servers {
   async openForPeople(): Promise<void> {
     const { root, http, monitoring, log } = this.#options;
     const answering = (routes: readonly Route[]) =>
-      requestListener(routes, (error) =>
-        log.error({ err: error }, 'a fault of the server while it answered over HTTP'),
+      debugForLocals(
+        requestListener(routes, (error) =>
+          log.error({ err: error }, 'a fault of the server while it answered over HTTP'),
+        ),
       );
     const free = async (target: Target): Promise<undefined> => void (await assertFree(target));
     await this.#listeners.open([

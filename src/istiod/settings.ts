@@ -105,13 +105,11 @@ export function parseSettings(text: string): ReadSettings {
 }
 
 /** Options that the schema allows, and this version does not have: a server that does less than it is asked must not start. */
-function* optionFindings({ mode = 'full', registry, revision, secretsOverPlaintext }: Written): Generator<Finding> {
+function* optionFindings({ mode = 'full', registry, secretsOverPlaintext }: Written): Generator<Finding> {
   const at = placeOf([]);
   if (mode !== 'full') yield at.at('mode').error(`${mode} is not in this version: write full`, 'VM0401');
   if (registry?.store === 'etcd')
     yield at.at('registry', 'store').error('etcd is not in this version: write embedded', 'VM0401');
-  if (revision !== undefined && revision !== 'default')
-    yield at.at('revision').warning('has no effect in this version: all proxies are served', 'VM0401');
   if (secretsOverPlaintext === true)
     yield at.at('secretsOverPlaintext').warning('private keys go over plaintext: for tests only, remove it elsewhere');
 }

@@ -68,7 +68,7 @@ export function proxyOfNode(node: NodeDescription): Proxy | NodeRefusal {
     serviceCluster: node.cluster ?? '',
     istioMinor: istioMinorVersion(text(metadata, 'ISTIO_VERSION'), node.envoyMinor),
     interceptionMode: interceptionMode(text(metadata, 'INTERCEPTION_MODE')),
-    revision: text(metadata, 'REVISION') || labelsOf(metadata['LABELS'])['istio.io/rev'] || '',
+    revision: text(metadata, 'ISTIO_REVISION') || labelsOf(metadata['LABELS'])['istio.io/rev'] || '',
     capabilities: capabilitiesOf(node),
     extensionTypes: node.extensionTypes ?? NO_TYPES,
   };

@@ -1,6 +1,7 @@
 import { ObjectNumbers, WeakInterner } from '../base/weak-intern.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import { type EndpointView, loadAssignment } from '../envoy/endpoints/load-assignment.ts';
+import { grpcEndpoints } from '../envoy/grpc/endpoints.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
 import { ENDPOINT_TYPE } from '../proto/type-urls.ts';
@@ -45,6 +46,16 @@ export function deriveEndpoints(graph: Graph, mesh: Mesh, outbound: Outbound): S
   const keyOf = (entry: OutboundEntry, view: EndpointView): AssignmentKey =>
     keys.intern(`${entryNumbers.of(entry)}~${numbers.of(view)}`, () => ({ entry, view }));
   const asked = mesh.asked.of(ENDPOINT_TYPE);
+  const grpcAssignment: Derived<AssignmentKey, EncodedResource> = graph.derived(
+    'grpcLoadAssignment',
+    (key) => {
+      const groups = endpoints.groups(key.entry, key.view) ?? [];
+      const taken = grpcEndpoints(groups);
+      if (taken === groups) return assignment.get(key);
+      return encodedResource(LOAD_ASSIGNMENT, key.entry.name, loadAssignment(key.entry.name, taken));
+    },
+    { equals: sameVersion },
+  );
   /** gRPC without a proxy asks by name; what it would have to resolve itself has no endpoints for it. */
   const ofGrpc = graph.collection<ProxyScope, string, EncodedResource>('grpcLoadAssignments', {
     items: (scope) => asked.get(scope) ?? [],
@@ -53,7 +64,7 @@ export function deriveEndpoints(graph: Graph, mesh: Mesh, outbound: Outbound): S
       if (entry === undefined) return undefined;
       return isDns(entry)
         ? encodedResource(LOAD_ASSIGNMENT, name, loadAssignment(name, []))
-        : assignment.get(keyOf(entry, endpoints.viewFor(entry, scope)));
+        : grpcAssignment.get(keyOf(entry, endpoints.viewFor(entry, scope)));
     },
     equals: sameVersion,
   });

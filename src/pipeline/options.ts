@@ -22,6 +22,8 @@ export interface MeshOptions {
   readonly ingressNamespace: string;
   /** `PILOT_JWT_ENABLE_REMOTE_JWKS`. */
   readonly jwksFetchMode: JwksFetchMode;
+  /** `ISTIO_MULTIROOT_MESH`: agents are told of all roots of the mesh. */
+  readonly multiRootMesh: boolean;
   readonly listeners: ListenerSwitches;
   /** A variable of the environment that mesh.yaml names as the value of a header; empty where it is not set. */
   readonly variable: (name: string) => string;
@@ -37,6 +39,7 @@ export const DEFAULT_MESH_OPTIONS: MeshOptions = {
   addressAllocation: 'status-first',
   ingressNamespace: 'istio-system',
   jwksFetchMode: 'istiod',
+  multiRootMesh: false,
   listeners: DEFAULT_LISTENER_SWITCHES,
   variable: () => '',
 };

@@ -29,6 +29,13 @@ export function proxyTargets(configuration: Configuration, workloads: Workloads,
   const keysAt = (proxy: Proxy, kind: string): readonly ConfigKey[] =>
     proxy.ips.flatMap((ip) => workloads.byAddress.get(ip)).filter((key) => key.split('/')[1] === kind);
 
+  /** By namespace, so that an edit of an entry with endpoints of its own is no matter of proxies elsewhere. */
+  const selectingEntries = configuration.configs.index<string>(
+    'selectingServiceEntries',
+    ({ kind, namespace, spec }) =>
+      kind === 'ServiceEntry' && (spec as ServiceEntry).workloadSelector !== undefined ? [namespace] : [],
+  );
+
   const podOf = (proxy: Proxy): Config<Pod> | undefined => {
     const dot = proxy.id.indexOf('.');
     const [name, namespace] = dot < 0 ? [proxy.id, proxy.namespace] : [proxy.id.slice(0, dot), proxy.id.slice(dot + 1)];
@@ -100,7 +107,10 @@ export function proxyTargets(configuration: Configuration, workloads: Workloads,
     const chosen = [...keysAt(proxy, 'WorkloadEntry'), ...keysAt(proxy, 'Pod')].flatMap(
       (key) => workloads.workload.get(key) ?? [],
     );
-    return configuration.ofKindIn<ServiceEntry>('ServiceEntry', proxy.namespace).flatMap((config) => {
+    const keys = new Set([...written, ...(chosen.length > 0 ? selectingEntries.get(proxy.namespace) : [])]);
+    return [...keys].sort().flatMap((key) => {
+      const config = configuration.config<ServiceEntry>(key);
+      if (config === undefined || config.namespace !== proxy.namespace) return [];
       const selector = config.spec.workloadSelector?.labels;
       const mine = chosen.filter((w) => w.namespace === config.namespace && isChosen(selector, w.labels));
       if (mine.length === 0 && !written.has(config.key)) return [];

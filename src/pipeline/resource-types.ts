@@ -1,3 +1,4 @@
+import { MCP_KINDS } from '../config/mcp.ts';
 import type { Collection, Graph } from '../derive/graph.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
@@ -7,16 +8,19 @@ import {
   EXTENSION_CONFIG_TYPE,
   LISTENER_TYPE,
   NAME_TABLE_TYPE,
+  PROXY_CONFIG_TYPE,
   ROUTE_TYPE,
 } from '../proto/type-urls.ts';
 import { deriveClusters } from './clusters.ts';
 import { deriveEndpoints } from './endpoints.ts';
 import { deriveExtensionConfigs } from './extension-configs.ts';
 import { deriveListeners } from './listeners.ts';
+import { deriveMcpResources } from './mcp-resources.ts';
 import type { Mesh } from './mesh.ts';
 import { deriveNameTables } from './name-table.ts';
 import type { Outbound } from './outbound.ts';
 import { deriveRoutes } from './routes.ts';
+import { deriveTrustBundle } from './trust-bundle.ts';
 
 /** The resources of one type: the set of each scope, by name. */
 export type ScopedResources = Collection<ProxyScope, string, EncodedResource>;
@@ -34,4 +38,9 @@ export const RESOURCE_TYPES: readonly ResourceType[] = [
   { typeUrl: ROUTE_TYPE, derive: deriveRoutes },
   { typeUrl: EXTENSION_CONFIG_TYPE, derive: deriveExtensionConfigs },
   { typeUrl: NAME_TABLE_TYPE, derive: deriveNameTables },
+  { typeUrl: PROXY_CONFIG_TYPE, derive: deriveTrustBundle },
+  ...MCP_KINDS.map((kind) => ({
+    typeUrl: kind.typeUrl,
+    derive: (graph: Graph, mesh: Mesh) => deriveMcpResources(graph, mesh, kind),
+  })),
 ];

@@ -180,6 +180,10 @@ export function encodeDeltaDiscoveryRequest(request: DeltaRequestParts): Uint8Ar
   return encodeMessage('envoy.service.discovery.v3.DeltaDiscoveryRequest', request);
 }
 
+function urlOf({ typeUrl }: EncodedResource, asked: Uint8Array): Uint8Array {
+  return typeUrl === undefined ? asked : Buffer.from(typeUrl);
+}
+
 /**
  * A `DiscoveryResponse` around resources that are encoded already: one allocation, each resource copied once.
  *
@@ -191,10 +195,10 @@ export function encodeDiscoveryResponse(response: ResponseParts): Buffer {
   const identifier = Buffer.from(controlPlane);
   let size = headroom + textSize(versionInfo) + textSize(typeUrl) + textSize(nonce);
   if (identifier.length > 0) size += lengthSize(lengthSize(identifier.length));
-  for (const resource of resources) size += lengthSize(anySize(url, resource));
+  for (const resource of resources) size += lengthSize(anySize(urlOf(resource, url), resource));
   const frame = new Frame(size, headroom, allocate);
   frame.text(0x0a, versionInfo);
-  for (const resource of resources) frame.any(0x12, url, resource);
+  for (const resource of resources) frame.any(0x12, urlOf(resource, url), resource);
   frame.text(0x22, typeUrl);
   frame.text(0x2a, nonce);
   frame.controlPlane(0x32, identifier);
@@ -210,7 +214,8 @@ export function encodeDeltaDiscoveryResponse(response: DeltaResponseParts): Buff
   let size = headroom + textSize(systemVersionInfo) + textSize(typeUrl) + textSize(nonce);
   if (identifier.length > 0) size += lengthSize(lengthSize(identifier.length));
   const sizes = resources.map(
-    (resource) => textSize(resource.version) + lengthSize(anySize(url, resource)) + textSize(resource.name),
+    (resource) =>
+      textSize(resource.version) + lengthSize(anySize(urlOf(resource, url), resource)) + textSize(resource.name),
   );
   for (const resourceSize of sizes) size += lengthSize(resourceSize);
   for (const name of removedResources) size += lengthSize(Buffer.byteLength(name));
@@ -219,7 +224,7 @@ export function encodeDeltaDiscoveryResponse(response: DeltaResponseParts): Buff
   for (const [index, resource] of resources.entries()) {
     frame.head(0x12, sizes[index] as number);
     frame.text(0x0a, resource.version);
-    frame.any(0x12, url, resource);
+    frame.any(0x12, urlOf(resource, url), resource);
     frame.text(0x1a, resource.name);
   }
   frame.text(0x22, typeUrl);

@@ -1,6 +1,8 @@
+import { Buffer } from 'node:buffer';
 import { ENCODERS } from '#generated/proto/encoder.ts';
 import type { google, MessageTypes } from '#generated/proto/types.ts';
 import { EncodeError, UnknownMessageError } from './errors.ts';
+import { anySize, Frame } from './frame.ts';
 import { misfit } from './misfit.ts';
 import { typeUrl } from './type-urls.ts';
 import { EncodedMessage, Writer } from './writer.ts';
@@ -41,6 +43,15 @@ export function encodeAny<Name extends string>(fullName: Name, message: MessageO
 /** A message as an Any holds it in proto JSON, for a `typedConfig` or the like. Not for well-known types. */
 export function packed<Name extends string>(fullName: Name, message: MessageOf<Name>): google.protobuf.Any {
   return { '@type': typeUrl(fullName), ...(message as object) };
+}
+
+/** The same around a message that is encoded already. */
+export function packedBytes(url: string, bytes: Uint8Array): google.protobuf.Any {
+  const name = Buffer.from(url);
+  const frame = new Frame(anySize(name, { bytes }), 0);
+  frame.bytes(0x0a, name);
+  if (bytes.length > 0) frame.bytes(0x12, bytes);
+  return encoded('google.protobuf.Any', frame.buffer);
 }
 
 /** Stands for a message that `encodeMessage` has encoded already, so that it is copied and not encoded again. */

@@ -5,6 +5,8 @@ export interface EncodedResource {
   readonly version: string;
   /** The serialised resource message, without the `Any` around it. */
   readonly bytes: Uint8Array;
+  /** Of the message, where it is not the one that is asked for. */
+  readonly typeUrl?: string;
   /**
    * The same in pieces, where it is kept so because others share them: one after the other they are `bytes`. Whoever copies the
    * message takes these, so that it is put together once.

@@ -26,6 +26,9 @@ export const NAME_TABLE_TYPE: TypeUrl = `${PREFIX}istio.networking.nds.v1.NameTa
 /** The proxy's own settings and trust bundle, PCDS. */
 export const PROXY_CONFIG_TYPE: TypeUrl = `${PREFIX}istio.mesh.v1alpha1.ProxyConfig`;
 
+/** What an agent says of its workload's health: news, and no request. */
+export const HEALTH_TYPE: TypeUrl = `${PREFIX}istio.v1.HealthInformation`;
+
 /** The full name of the message that a type URL names: all after its last slash. */
 export function messageName(typeUrl: string): string {
   return typeUrl.slice(typeUrl.lastIndexOf('/') + 1);

@@ -1,5 +1,8 @@
 import type { ConfigSink } from '../config/sink.ts';
 
+/** Whether a source that may go away is there. */
+export type SourceState = 'connected' | 'disconnected';
+
 /** Something that configuration is read from. */
 export interface Source {
   /** As it stands in findings and in `Config.source`: `file:etc/istio/conf`. */
@@ -11,6 +14,8 @@ export interface Source {
    * @throws when the source can not be read at all, with a message for its user
    */
   start(sink: ConfigSink, signal: AbortSignal): Promise<void>;
+  /** Of a source that may go away. */
+  state?(): SourceState;
 }
 
 /** What a source says of itself; pino's logger is one. */

@@ -1,8 +1,13 @@
 import type { Buffer } from 'node:buffer';
-import type { StreamInfo, StreamStatus } from './events.ts';
+import type { Node } from '../proto/discovery.ts';
+import type { EncodedResource } from '../proto/resource-set.ts';
+import { HEALTH_TYPE } from '../proto/type-urls.ts';
+import type { Client } from './client-status.ts';
+import type { StreamInfo } from './events.ts';
 import { TokenBucket } from './limits.ts';
 import { type AnyRequest, type Protocol, TypeState } from './protocol.ts';
 import { ConnectError, type Peer, type ResourceProvider } from './provider.ts';
+import { answerFrame, type Questions } from './questions.ts';
 import { checkNames, decoded, nodeOf, typeOf } from './request-checks.ts';
 import { DiscoveryStream, type StreamContext } from './stream.ts';
 import type { RawCall, StatusName, Transport } from './transport.ts';
@@ -13,6 +18,8 @@ export const MISTAKE = 'the control plane made a mistake; its log says more';
 /** What a server gives to its calls. */
 export interface CallContext extends StreamContext {
   readonly provider: ResourceProvider;
+  readonly questions: Questions | undefined;
+  readonly controlPlane: string;
   nextId(): number;
 }
 
@@ -29,6 +36,9 @@ export class DiscoveryCall<Request extends AnyRequest> {
   readonly #onEnd: () => void;
   readonly #bucket: TokenBucket;
   #stream: DiscoveryStream<Request> | undefined;
+  /** Who asked, where there is no stream. */
+  #asker: Node | undefined;
+  #asked = 0;
   #cancelThrottle: () => void = () => {};
   readonly #cancelDeadline: () => void;
   #ended = false;
@@ -60,9 +70,9 @@ export class DiscoveryCall<Request extends AnyRequest> {
     });
   }
 
-  /** The stream's state, once it said who it is. */
-  get status(): StreamStatus | undefined {
-    return this.#stream?.status();
+  /** The client's state, once it said who it is. */
+  get client(): Client | undefined {
+    return this.#stream && { status: this.#stream.status(), types: this.#stream.states };
   }
 
   /** Begins to read. */
@@ -98,6 +108,13 @@ export class DiscoveryCall<Request extends AnyRequest> {
   #receive(bytes: Buffer, peer: Peer): void {
     const { limits } = this.#context;
     const request = decoded(bytes, this.#protocol.decode, limits);
+    // An agent tells of its workload: an answer would be passed on to its Envoy, which knows no such type.
+    if (request.typeUrl === HEALTH_TYPE) return;
+    const { questions } = this.#context;
+    if (this.#onlyType === undefined && questions?.has(request.typeUrl)) {
+      this.#answer(request, peer, questions);
+      return;
+    }
     const stream = this.#stream ?? this.#open(request, peer);
     const typeUrl = typeOf(request, this.#onlyType, limits);
     const state = stream.state(typeUrl);
@@ -109,9 +126,38 @@ export class DiscoveryCall<Request extends AnyRequest> {
     stream.receive(request, typeUrl);
   }
 
+  #nodeOf(request: Request): Node {
+    return request.node === undefined && this.#asker !== undefined
+      ? this.#asker
+      : nodeOf(request, this.#context.limits);
+  }
+
+  /** What the client says of an answer counts for nothing: there is no better one. */
+  #answer(request: Request, peer: Peer, questions: Questions): void {
+    if (request.responseNonce !== '') return;
+    const { limits, controlPlane } = this.#context;
+    const node = this.#stream?.info.node ?? this.#nodeOf(request);
+    const names = this.#protocol.namesOf(request);
+    checkNames(names, names.length, limits);
+    if (this.#transport.congested) {
+      throw new ConnectError('RESOURCE_EXHAUSTED', 'the answers to earlier questions are not read yet');
+    }
+    this.#asker = node;
+    this.#cancelDeadline();
+    const { typeUrl } = request;
+    const send = (resources: readonly EncodedResource[]): void => {
+      if (this.#ended) return;
+      const about = { count: ++this.#asked, controlPlane };
+      this.#transport.send(answerFrame(this.#protocol, typeUrl, resources, about));
+    };
+    const answer = questions.answer({ typeUrl, names, node, peer });
+    if (answer instanceof Promise) answer.then(send).catch((error: unknown) => this.abort(error));
+    else send(answer);
+  }
+
   #open(request: Request, peer: Peer): DiscoveryStream<Request> {
     const { limits, provider, clock, events } = this.#context;
-    const node = nodeOf(request, limits);
+    const node = this.#nodeOf(request);
     typeOf(request, this.#onlyType, limits);
     this.#cancelDeadline();
     const session = provider.connect(node, peer);

@@ -34,11 +34,19 @@ export function callerOf(call: AnyCall): Caller {
 const ALT_NAME = /([^:,"]+):("(?:[^"\\]|\\.)*"|[^",]*)(?:, |$)/y;
 
 /** The URIs of a verified client certificate; nobody without one. */
-export const certificateIdentities = ({ address, encrypted, subjectAltName }: Caller): Peer => ({
+export const certificateIdentities = ({ address, encrypted, subjectAltName, header }: Caller): Peer => ({
   address,
   encrypted,
   identities: uris(subjectAltName ?? ''),
+  forwarded: isForwarded(header),
 });
+
+const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via'];
+
+/** Whether a request has a header that proxies add, so that its address is not its caller's. */
+export function isForwarded(header: (name: string) => unknown): boolean {
+  return FORWARDED.some((name) => header(name) !== undefined);
+}
 
 /** None at all when the text is not as expected. Quoted URIs are left out: a SPIFFE ID needs no quotes. */
 function uris(altNames: string): readonly string[] {

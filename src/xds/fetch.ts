@@ -21,6 +21,8 @@ export function fetched(bytes: Uint8Array, onlyType: string | undefined, peer: P
   try {
     const state = new TypeState(typeUrl);
     sotw.subscribe(state, request, true, (name) => name);
+    const { subscription } = state;
+    subscription.imply(session.ask?.(typeUrl, subscription.names, subscription.wildcard));
     const plan = sotw.plan(state, snapshots.of(session.resources(typeUrl)), snapshots, false);
     return frames.frame(sotw, typeUrl, plan.content ?? NO_CHANGE, '').bytes.subarray(FRAME_HEADER);
   } finally {

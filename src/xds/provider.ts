@@ -8,6 +8,8 @@ export interface Peer {
   readonly encrypted: boolean;
   /** Proven identities, SPIFFE URIs as a rule; empty when nothing is proven. */
   readonly identities: readonly string[];
+  /** A proxy passes on what somebody else says, whose address this is not. Default: false. */
+  readonly forwarded?: boolean;
 }
 
 /** gRPC status codes that a provider or an authenticator answers a stream with. */

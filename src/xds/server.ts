@@ -10,6 +10,7 @@ import {
 } from '@grpc/grpc-js';
 import { type CallContext, DiscoveryCall, MISTAKE } from './call.ts';
 import { type Authenticate, callerOf, certificateIdentities } from './caller.ts';
+import type { Client } from './client-status.ts';
 import { delta } from './delta.ts';
 import type { DiscoveryEvents, StreamStatus } from './events.ts';
 import { fetched } from './fetch.ts';
@@ -17,6 +18,7 @@ import { Frames } from './frames.ts';
 import { type Clock, DEFAULT_LIMITS, type Limits, SYSTEM_CLOCK } from './limits.ts';
 import { type AnyRequest, FRAME_HEADER, type Protocol } from './protocol.ts';
 import { ConnectError, type Peer, type ResourceProvider } from './provider.ts';
+import type { Questions } from './questions.ts';
 import { DISCOVERY_SERVICES, type DiscoveryService } from './services.ts';
 import { Snapshots } from './snapshot.ts';
 import { sotw } from './sotw.ts';
@@ -25,6 +27,8 @@ import { type RawCall, type StatusName, Transport } from './transport.ts';
 export interface DiscoveryServerOptions {
   readonly provider: ResourceProvider;
   readonly events?: DiscoveryEvents;
+  /** Default: none are answered. */
+  readonly questions?: Questions;
   /** Who a caller is; the default believes client certificates that the TLS layer verified, and nothing else. */
   readonly authenticate?: Authenticate;
   readonly limits?: Partial<Limits>;
@@ -44,7 +48,7 @@ export class DiscoveryServer {
   readonly #authenticate: Authenticate;
   readonly #directWrites: boolean;
   readonly #calls = new Set<{
-    readonly status: StreamStatus | undefined;
+    readonly client: Client | undefined;
     refuse(code: StatusName, text: string): void;
   }>();
   readonly #perConnection = new Map<object | string, number>();
@@ -55,6 +59,8 @@ export class DiscoveryServer {
     let id = 0;
     this.#context = {
       provider: options.provider,
+      questions: options.questions,
+      controlPlane: options.controlPlane ?? '',
       events: options.events ?? {},
       limits,
       clock: options.clock ?? SYSTEM_CLOCK,
@@ -73,7 +79,12 @@ export class DiscoveryServer {
 
   /** The open streams that said who they are, in the order of their opening; for /debug/syncz. */
   streams(): readonly StreamStatus[] {
-    return [...this.#calls].map(({ status }) => status).filter((status) => status !== undefined);
+    return this.clients().map(({ status }) => status);
+  }
+
+  /** The same with all that is known of each type. */
+  clients(): readonly Client[] {
+    return [...this.#calls].flatMap(({ client }) => client ?? []);
   }
 
   /** Ends all streams with UNAVAILABLE, and each new one likewise: clients go to another server, or come back later. */

@@ -79,6 +79,11 @@ export class DiscoveryStream<Request extends AnyRequest> {
     return this.#states.find((state) => state.typeUrl === typeUrl);
   }
 
+  /** All of them, in push order. */
+  get states(): readonly TypeState[] {
+    return this.#states;
+  }
+
   get types(): number {
     return this.#states.length;
   }

@@ -9,7 +9,7 @@ const NEEDED_BY_KIND: Readonly<Record<string, string>> = {
   mtls_load: 'agents',
   dns: "an agent's DNS",
   registry: 'an instance registry',
-  mcp_server: 'an MCP source',
+  mcp_server: 'a server of MCP that forwards',
 };
 
 /** Features that the findings, metrics and states of a scenario are about and that are not there yet. */
@@ -24,23 +24,14 @@ const ABOUT_FEATURES: ReadonlySet<string> = new Set(['diag', 'metric', 'debug', 
 const THROUGH_NODE: ReadonlySet<string> = new Set(['tls', 'conn_alive']);
 
 /** Orders that nobody follows yet, with what would. */
-const NEEDED_BY_ORDER: readonly (readonly [RegExp, string])[] = [
-  [/-agent\b/, 'an agent'],
-  [/^mcp-/, 'an MCP source'],
-];
+const NEEDED_BY_ORDER: readonly (readonly [RegExp, string])[] = [[/-agent\b/, 'an agent']];
 
 /** What a check needs that can be told before the scenario runs; undefined: nothing. */
 export function neededBefore(scenario: Scenario, check: Check): string | undefined {
   const byKind = NEEDED_BY_KIND[check.kind];
   if (byKind !== undefined) return byKind;
-  if (check.kind === 'debug' && check.assert['source'] !== undefined) return 'an MCP source';
-  if (hostsIn(scenario.mcp).some((host) => JSON.stringify(check).includes(host))) return 'an MCP source';
   if (!ABOUT_FEATURES.has(check.kind)) return undefined;
   return scenario.covers.map((feature) => NEEDED_BY_FEATURE[feature]).find((needed) => needed !== undefined);
-}
-
-function hostsIn(yaml: string): readonly string[] {
-  return [...yaml.matchAll(/hosts: \[([^\]]+)\]/g)].flatMap((match) => (match[1] ?? '').split(/,\s*/));
 }
 
 /** What a check needs that only the running scenario tells. */
@@ -50,6 +41,6 @@ export function neededNow(world: World, check: Check): string | undefined {
   if (THROUGH_NODE.has(check.kind)) return 'a gateway';
   // A node is what the order was about; what has no node (findings, say) is about the control plane.
   if (check.node === undefined && check['agent'] === undefined) return undefined;
-  const order = world.unfollowed.find((one) => one.at <= check.at && !/^mcp-/.test(one.order))?.order;
+  const order = world.unfollowed.find((one) => one.at <= check.at)?.order;
   return NEEDED_BY_ORDER.find(([pattern]) => order !== undefined && pattern.test(order))?.[1];
 }

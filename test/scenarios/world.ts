@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { HttpBackend } from '../support/http-backend.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
+import { McpServer } from '../support/mcp-server.ts';
 import { TextServer } from '../support/text-server.ts';
 import { keySet, TokenKey } from '../support/tokens.ts';
 import { waitFor } from '../support/wait.ts';
@@ -15,6 +16,8 @@ import { TYPE_URLS } from './types.ts';
 interface Mark {
   readonly responses: number;
 }
+
+const MCP_PORT = 26010;
 
 /** A scenario while it runs: the work directory, the control plane, the nodes, and what is remembered of earlier steps. */
 export class World {
@@ -33,6 +36,7 @@ export class World {
   #keyServer: TextServer | undefined;
   readonly #keys = new Map<string, TokenKey>();
   readonly #backends: HttpBackend[] = [];
+  #mcp: McpServer | undefined;
   readonly #marks = new Map<string, Mark>();
   readonly #marksAtStart = new Map<string, Mark>();
   readonly #snapshots = new Map<string, Snapshot>();
@@ -71,6 +75,7 @@ export class World {
       const start = () => HttpBackend.start(name, port);
       this.#backends.push(await waitFor(start, { what: `free port ${port}`, withinMs: 120_000, everyMs: 200 }));
     }
+    if (this.scenario.mcp !== '') await this.#startMcp('v1');
     this.#istiod = await IstiodProcess.start({ root: this.dir.path });
     const automatic = Object.entries(this.scenario.nodes).filter(([, { start }]) => start !== 'manual');
     await Promise.all(automatic.map(([name, about]) => this.#startNode(name, about)));
@@ -123,6 +128,7 @@ export class World {
     await this.#istiod?.stop();
     await this.#keyServer?.[Symbol.asyncDispose]();
     await Promise.all(this.#backends.map((backend) => backend.stop()));
+    this.#stopMcp();
     this.dir[Symbol.dispose]();
   }
 
@@ -148,11 +154,29 @@ export class World {
       const body = keySet(this.key(key));
       this.#keyServer = await TextServer.start(() => ({ body }), { port: Number(argument) });
     } else if (verb === 'jwks-stop') await this.#keyServer?.[Symbol.asyncDispose]();
+    else if (verb === 'mcp-stop') this.#stopMcp();
+    else if (verb === 'mcp-start') await this.#startMcp(argument);
+    else if (verb === 'mcp-serve') this.#mcp?.serve(this.#mcpSet(argument));
     else if (verb === 'start-node') {
       const about = this.scenario.nodes[argument];
       if (about === undefined) throw new Error(`${order}: there is no such node`);
       await this.#startNode(argument, about);
     } else this.unfollowed.push({ at, order });
+  }
+
+  /** The objects of a set; `empty` has none. */
+  #mcpSet(name: string): string {
+    const files = globSync(`mcp/${name}/*.yaml`, { cwd: this.dir.path }).sort();
+    return files.map((file) => this.dir.read(file)).join('---\n');
+  }
+
+  async #startMcp(set: string): Promise<void> {
+    this.#mcp = await McpServer.start(this.#mcpSet(set), MCP_PORT);
+  }
+
+  #stopMcp(): void {
+    this.#mcp?.[Symbol.dispose]();
+    this.#mcp = undefined;
   }
 
   async #startNode(name: string, about: ScenarioNode): Promise<void> {

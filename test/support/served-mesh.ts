@@ -53,7 +53,7 @@ export async function servedMesh(files: MeshFiles, options: Partial<MeshOptions>
   };
   const refusals = new Refusals(sessions, () => 0);
   const discovery = new DiscoveryServer({
-    provider: resourceProvider(sessions),
+    provider: resourceProvider(sessions, { revision: 'default', mayReadConfiguration: () => true }),
     events: bothEvents(
       refusals.events,
       logEvents(logger, { onAck: look, onNack: look, onStreamClose: look }, refusedFrom(pipeline, sessions, store)),

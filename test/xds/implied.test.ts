@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { decodeDiscoveryResponse, encodeDiscoveryRequest } from '../../src/proto/discovery.ts';
 import { ENDPOINT_TYPE, LISTENER_TYPE } from '../../src/proto/type-urls.ts';
-import { FakeProvider } from '../support/fake-provider.ts';
-import { xdsTest } from './harness.ts';
+import { FakeProvider, readFakeResource } from '../support/fake-provider.ts';
+import { NODE, xdsTest } from './harness.ts';
 
 const LISTENERS = { 'a:1': '1', 'a:2': '1', 'b:1': '1', c: '1' };
 
@@ -37,3 +38,18 @@ xdsTest('what belongs to a name no longer comes when the name is not wanted any 
   fixture.provider.edit({ [ENDPOINT_TYPE]: { 'a:1': '2', c: '2' } });
   assert.deepEqual((await stream.taken(['c'])).resources, { c: '2' });
 });
+
+xdsTest(
+  'what belongs to a name is in the answer to a fetch, too',
+  async (start) => {
+    const fixture = await start(withPorts(LISTENERS));
+    const request = encodeDiscoveryRequest({ node: NODE, typeUrl: LISTENER_TYPE, resourceNames: ['a'] });
+    const answer = await fixture.client().fetch('listener.v3.ListenerDiscoveryService/FetchListeners', request);
+    const { resources } = decodeDiscoveryResponse(answer);
+    assert.deepEqual(
+      resources.map(({ value }) => readFakeResource(value).name),
+      ['a:1', 'a:2'],
+    );
+  },
+  ['sotw'],
+);

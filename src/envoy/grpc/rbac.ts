@@ -3,9 +3,11 @@ import type { envoy } from '#generated/proto/types.ts';
 import type { Config } from '../../config/config.ts';
 import { packed } from '../../proto/message.ts';
 import { isDryRun, type RbacInput } from '../filters/rbac.ts';
+import { quoteRegex } from '../filters/rbac-matchers.ts';
 import { NEVER, rbacPolicy } from '../filters/rbac-rule.ts';
 import type { TrustDomains } from '../filters/trust-domains.ts';
 
+type Permission = envoy.config.rbac.v3.Permission;
 type Policy = envoy.config.rbac.v3.Policy;
 type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
 
@@ -40,9 +42,28 @@ function entries(
     .flatMap(({ namespace, name, spec }) =>
       (spec.rules ?? []).flatMap((rule, i): Entry[] => {
         const policy = rbacPolicy({ rule, tcp: false, namespace, allow, trustDomains });
-        return policy === undefined ? [] : [[`${namespace}-${name}-${i}`, policy]];
+        return policy === undefined ? [] : [[`${namespace}-${name}-${i}`, withoutTemplates(policy)]];
       }),
     );
+}
+
+/** gRPC knows no path templates, and refuses a listener that has one: they are regular expressions to it. */
+function withoutTemplates({ permissions = [], ...rest }: Policy): Policy {
+  return { ...rest, permissions: permissions.map(asRegex) };
+}
+
+function asRegex(permission: Permission): Permission {
+  const { andRules, orRules, notRule, uriTemplate } = permission;
+  if (andRules !== undefined) return { andRules: { rules: (andRules.rules ?? []).map(asRegex) } };
+  if (orRules !== undefined) return { orRules: { rules: (orRules.rules ?? []).map(asRegex) } };
+  if (notRule !== undefined) return { notRule: asRegex(notRule) };
+  if (uriTemplate === undefined) return permission;
+  const template = String(uriTemplate.typedConfig?.['pathTemplate'] ?? '');
+  const regex = template
+    .split(/(\*\*|\*)/)
+    .map((part) => ({ '*': '[^/]+', '**': '.*' })[part] ?? quoteRegex(part))
+    .join('');
+  return { urlPath: { path: { safeRegex: { regex } } } };
 }
 
 /** Where something is to be allowed and no rule says what, nothing is: a filter without policies would be none. */

@@ -1,4 +1,5 @@
 import { type Hostname, hostsOverlap, isWildcardHost } from '../../base/host.ts';
+import { bracketed, hostAndPort } from '../routes/domains.ts';
 import { hostAndPortOf } from './listener-names.ts';
 
 /** What a route configuration's name, or a cluster's, says: `outbound|7070|v1|greeter.default.svc.cluster.local`. */
@@ -21,11 +22,18 @@ export function outboundName(name: string): OutboundName | undefined {
  * @see istio/istio pilot/pkg/networking/grpcgen/rds.go `filterVirtualHostsForHostname`
  */
 export function servesHost(domains: readonly string[], { hostname, port }: Omit<OutboundName, 'subset'>): boolean {
-  const wanted = hostname.toLowerCase();
-  return domains.some((written) => {
-    const domain = hostAndPortOf(written.toLowerCase());
-    if (domain.port !== undefined && domain.port !== String(port)) return false;
-    if (isWildcardHost(domain.host)) return hostsOverlap(domain.host, wanted);
-    return domain.host.replace(/^\[(.*)\]$/, '$1') === wanted;
+  const host = hostname.toLowerCase();
+  const plain = bracketed(host);
+  const withPort = hostAndPort(host, port);
+  return domains.some((domain) => {
+    if (isWildcardHost(domain)) return coversHost(domain.toLowerCase(), host, port);
+    if (domain.length !== plain.length && domain.length !== withPort.length) return false;
+    const folded = domain.toLowerCase();
+    return folded === plain || folded === withPort;
   });
+}
+
+function coversHost(domain: string, host: string, port: number): boolean {
+  const wildcard = hostAndPortOf(domain);
+  return (wildcard.port === undefined || wildcard.port === String(port)) && hostsOverlap(wildcard.host, host);
 }

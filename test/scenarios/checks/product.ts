@@ -7,8 +7,13 @@ import { firstOf, type Look } from './check-kind.ts';
 /** Names that /debug/syncz has for types. */
 const SYNC_NAMES: Readonly<Record<string, string>> = { CDS: 'cluster', EDS: 'endpoint', LDS: 'listener', RDS: 'route' };
 
-/** What the control plane says of a proxy's state. */
+/** What the control plane says of a proxy's state, or of a source. */
 export const debug: Look = async ({ assert }, world) => {
+  if (assert['source'] !== undefined) {
+    const sources = await world.istiod.json<readonly JsonObject[]>('/debug/sourcesz');
+    const found = sources.find(({ source }) => source === assert['source']);
+    return found?.['state'] === assert['state'] ? undefined : `the sources are ${JSON.stringify(sources)}`;
+  }
   const rows = await world.istiod.json<readonly JsonObject[]>('/debug/syncz');
   const field = `${SYNC_NAMES[text(assert['type'])]}_status`;
   const states = rows.filter(({ proxy }) => proxy === assert['proxy']).map((row) => object(row[field]));

@@ -8,7 +8,7 @@ import { meshFixture, object } from '../../support/mesh-fixture.ts';
 type Spec = Readonly<Record<string, unknown>>;
 
 const DERIVATIONS = ['grpcCluster', 'grpcClientListener', 'grpcClusters', 'grpcListeners', 'grpcRoutes', 'cluster'];
-const SEEN = [...DERIVATIONS, 'grpcLoadAssignments', 'loadAssignment', 'outboundPlan', 'virtualHost'];
+const SEEN = [...DERIVATIONS, 'grpcLoadAssignment', 'loadAssignment', 'outboundPlan', 'virtualHost'];
 
 const entry = (name: string, more: Spec = {}, namespace = 'default') =>
   object(
@@ -89,8 +89,23 @@ test('a moved endpoint makes one load assignment, which Envoys share, and nothin
   assert.equal(bytes(grpc), bytes(envoy));
   ran();
   edit(entry('web', { endpoints: [{ address: '10.0.0.3' }] }));
-  assert.deepEqual([...ran()].sort(), ['grpcLoadAssignments', 'loadAssignment']);
+  assert.deepEqual([...ran()].sort(), ['grpcLoadAssignment', 'loadAssignment']);
   assert.equal(bytes(grpc), bytes(envoy));
+});
+
+test('an address that stands there twice is sent once, and a Unix socket not at all: gRPC would refuse them all', () => {
+  const twice = [{ address: '10.0.0.1' }, { address: '10.0.0.1', locality: 'eu/west' }, { address: '10.0.0.2' }];
+  const { connect } = started(
+    entry('web', { endpoints: twice }),
+    entry('local', { endpoints: [{ address: 'unix:///run/web.sock' }, { address: '10.0.0.3' }] }),
+  );
+  const session = connect();
+  const LOCAL = 'outbound|7070||local.example.com';
+  ask(session, ENDPOINT_TYPE, WEB, LOCAL);
+  const addresses = (name: string) =>
+    [...JSON.stringify(resource(session, ENDPOINT_TYPE, name)).matchAll(/"address":"([^"]*)"/g)].map(([, ip]) => ip);
+  assert.deepEqual(addresses(WEB), ['10.0.0.1', '10.0.0.2']);
+  assert.deepEqual(addresses(LOCAL), ['10.0.0.3']);
 });
 
 test('a client that moves to another scope keeps what it asked for, as far as it sees it there', () => {

@@ -50,3 +50,14 @@ test('policies on trial, and those that only log or ask somebody else, are not e
   const deny = policy('deny', { action: 'DENY', rules }, { 'istio.io/dry-run': 'true' });
   assert.deepEqual(filters(trial, deny, policy('log', { action: 'AUDIT', rules })), []);
 });
+
+test('a template of a path is a regular expression, wherever it stands in a rule', () => {
+  const to = [{ operation: { paths: ['/pkg.{*}/Get', '/a.b/{**}'], notPaths: ['/pkg.Admin/{*}'] } }];
+  const [deny] = filters(policy('paths', { action: 'DENY', rules: [{ to }] }));
+  const text = JSON.stringify(deny?.rules);
+  assert.doesNotMatch(text, /uriTemplate/);
+  assert.deepEqual(
+    [...text.matchAll(/"regex":"([^"]*)"/g)].map(([, regex]) => JSON.parse(`"${regex}"`)),
+    ['/pkg\\.[^/]+/Get', '/a\\.b/.*', '/pkg\\.Admin/[^/]+'],
+  );
+});

@@ -1,0 +1,98 @@
+import { Buffer } from 'node:buffer';
+import { type ChannelCredentials, Client, type ClientDuplexStream } from '@grpc/grpc-js';
+import type { JsonObject } from '../base/json.ts';
+import {
+  type DiscoveryResponse,
+  decodeDiscoveryResponse,
+  encodeDiscoveryRequest,
+  type RequestParts,
+} from '../proto/discovery.ts';
+
+const METHOD = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+/** Milliseconds before the first new attempt; each further one waits twice as long, up to the last. */
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 5_000;
+
+export interface McpStreamOptions {
+  /** `host:port`. */
+  readonly address: string;
+  readonly credentials: ChannelCredentials;
+  readonly node: JsonObject;
+  readonly typeUrls: readonly string[];
+  /** @returns why it is refused; undefined: it is taken */
+  onResponse(response: DiscoveryResponse): string | undefined;
+  /** @param reason of the end; undefined: the stream is open and has been answered */
+  onState(reason: string | undefined): void;
+}
+
+/** Asks for all objects of some types, and again whenever the stream ends, until it is told to stop. */
+export class McpStream {
+  readonly #options: McpStreamOptions;
+  readonly #client: Client;
+  #call: ClientDuplexStream<Buffer, Buffer> | undefined;
+  #pause = FIRST_PAUSE;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(options: McpStreamOptions) {
+    this.#options = options;
+    this.#client = new Client(options.address, options.credentials, {
+      'grpc.keepalive_time_ms': 30_000,
+      'grpc.keepalive_timeout_ms': 10_000,
+      'grpc.max_receive_message_length': -1,
+      'grpc.initial_reconnect_backoff_ms': FIRST_PAUSE,
+      'grpc.max_reconnect_backoff_ms': LONGEST_PAUSE,
+    });
+    this.#open();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#call?.cancel();
+    this.#client.close();
+  }
+
+  #open(): void {
+    const { node, typeUrls, onState } = this.#options;
+    const call = this.#client.makeBidiStreamRequest(METHOD, asIs, asIs);
+    this.#call = call;
+    let isAnswered = false;
+    call.on('data', (bytes: Buffer) => {
+      if (!isAnswered) onState(undefined);
+      isAnswered = true;
+      this.#pause = FIRST_PAUSE;
+      this.#receive(call, bytes);
+    });
+    call.on('error', () => {});
+    call.on('status', ({ details }) => {
+      if (this.#stopped) return;
+      onState(details || 'the stream ended');
+      this.#timer = setTimeout(() => this.#open(), this.#pause);
+      this.#timer.unref();
+      this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE);
+    });
+    // A version of an earlier stream means nothing to a server that has begun anew.
+    for (const typeUrl of typeUrls) send(call, { node, typeUrl });
+  }
+
+  #receive(call: ClientDuplexStream<Buffer, Buffer>, bytes: Buffer): void {
+    let response: DiscoveryResponse;
+    try {
+      response = decodeDiscoveryResponse(bytes);
+    } catch {
+      call.cancel();
+      return;
+    }
+    const { typeUrl, nonce: responseNonce, versionInfo } = response;
+    const refused = this.#options.onResponse(response);
+    if (refused === undefined) send(call, { typeUrl, versionInfo, responseNonce });
+    else send(call, { typeUrl, responseNonce, errorDetail: { code: 3, message: refused } });
+  }
+}
+
+function send(call: ClientDuplexStream<Buffer, Buffer>, request: RequestParts): void {
+  call.write(Buffer.from(encodeDiscoveryRequest(request)));
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { meshFixture, object } from '../../support/mesh-fixture.ts';
+
+const PORTS = [{ number: 80, name: 'http', protocol: 'HTTP' }];
+const entry = (name: string, ...addresses: readonly string[]) =>
+  object('ServiceEntry', name, {
+    hosts: [`${name}.example.com`],
+    location: 'MESH_INTERNAL',
+    resolution: 'STATIC',
+    ports: PORTS,
+    endpoints: addresses.map((address) => ({ address })),
+  });
+const selecting = object('ServiceEntry', 'web', {
+  hosts: ['web.example.com'],
+  location: 'MESH_INTERNAL',
+  resolution: 'STATIC',
+  ports: PORTS,
+  workloadSelector: { labels: { app: 'web' } },
+});
+const workload = object('WorkloadEntry', 'web-1', { address: '10.0.0.1', labels: { app: 'web' } });
+
+function started() {
+  const fixture = meshFixture([entry('db', '10.0.0.8'), selecting, workload], ['scopeOf']);
+  const hosts = (name: string): readonly string[] =>
+    fixture.pipeline.mesh.scopeOf.get(name)?.targets.map(({ serviceId }) => serviceId.split('/')[2] ?? '') ?? [];
+  const connect = (name: string, ip: string): void => {
+    const scope = fixture.connect(name, { ip });
+    fixture.graph.watch(fixture.pipeline.mesh.scopeOf, name);
+    assert.equal(scope.namespace, 'default');
+  };
+  connect('web', '10.0.0.1');
+  connect('other', '10.0.0.2');
+  fixture.ran();
+  return { ...fixture, hosts };
+}
+
+test('an edit of an entry with endpoints of its own looks at the proxies behind it alone', () => {
+  const { edit, ran, hosts } = started();
+  edit(entry('db', '10.0.0.9'));
+  assert.deepEqual(ran(), []);
+  edit(entry('db', '10.0.0.2'));
+  assert.deepEqual(ran(), ['scopeOf']);
+  assert.deepEqual(hosts('other'), ['db.example.com']);
+});
+
+test('an entry that selects workloads has those that it selects, whichever of the two comes first', () => {
+  const { edit, remove, hosts } = started();
+  assert.deepEqual(hosts('web'), ['web.example.com']);
+  remove(selecting);
+  assert.deepEqual(hosts('web'), []);
+  edit(selecting);
+  assert.deepEqual(hosts('web'), ['web.example.com']);
+  remove(workload);
+  assert.deepEqual(hosts('web'), []);
+});

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PROXY_CONFIG_TYPE } from '../../../src/proto/type-urls.ts';
+import { meshFixture, object } from '../../support/mesh-fixture.ts';
+
+const mesh = (...pems: readonly string[]) =>
+  object('MeshConfig', '', {
+    caCertificates: [...pems.map((pem) => ({ pem })), { spiffeBundleUrl: 'https://x.test' }],
+  });
+
+function told(multiRootMesh: boolean, ...pems: readonly string[]): unknown {
+  const { connect, resources } = meshFixture([mesh(...pems)], [], { multiRootMesh });
+  connect('agent');
+  return resources('agent', PROXY_CONFIG_TYPE).get(PROXY_CONFIG_TYPE);
+}
+
+test('agents of a mesh with several roots are told of all of them, each once', () => {
+  assert.deepEqual(told(true, 'one', 'two', 'one'), { caCertificatesPem: ['one', 'two'] });
+});
+
+test('agents of any other mesh are told of none', () => {
+  assert.equal(told(false, 'one'), undefined);
+  assert.equal(told(true), undefined);
+});
+
+test('a root that comes makes one new bundle for all agents', () => {
+  const { connect, edit, ran, pipeline } = meshFixture([mesh('one')], ['trustBundle'], { multiRootMesh: true });
+  const scopes = [connect('a', { namespace: 'a' }), connect('b', { namespace: 'b' })];
+  const bundle = (scope: (typeof scopes)[number]) =>
+    pipeline.resources.get(PROXY_CONFIG_TYPE)?.get(scope).get(PROXY_CONFIG_TYPE)?.bytes;
+  const [first, second] = scopes.map(bundle);
+  assert.equal(first, second);
+  ran();
+  edit(mesh('one', 'two'));
+  assert.notDeepEqual(scopes.map(bundle)[0], first);
+  assert.deepEqual(ran(), ['trustBundle']);
+});
