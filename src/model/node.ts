@@ -2,6 +2,7 @@ import { isIpAddress } from '../base/address.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { Labels } from '../base/labels.ts';
 import type { Locality } from './endpoint.ts';
+import { lackedExtensions } from './envoy-extensions.ts';
 import { istioMinorVersion } from './istio-version.ts';
 import type { Capabilities, InterceptionMode, Proxy, ProxyType } from './proxy.ts';
 import type { IpFamilies } from './scope.ts';
@@ -103,6 +104,7 @@ function capabilitiesOf({ metadata, extensions }: NodeDescription): Capabilities
   const said = (name: string) => metadata[name] === true || text(metadata, name).toLowerCase() === 'true';
   return {
     istioExtensions,
+    lacks: lackedExtensions(extensions),
     istioStats: extensions.includes('istio.stats'),
     sds: istioExtensions || said('SDS') || said('AGENT'),
     grpc: text(metadata, 'GENERATOR') === 'grpc',

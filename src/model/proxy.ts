@@ -11,6 +11,8 @@ export interface Capabilities {
   readonly istioExtensions: boolean;
   /** Among them the one that keeps Istio's metrics. */
   readonly istioStats: boolean;
+  /** Extensions for logs and traces that it was built without. */
+  readonly lacks: readonly string[];
   /** Secrets `default` and `ROOTCA` can be had by it (see INTERFACES: node without an SDS server). */
   readonly sds: boolean;
   /** gRPC without a proxy (`GENERATOR: grpc`). */

@@ -4,6 +4,8 @@ import { ObjectNumbers, WeakInterner } from '../base/weak-intern.ts';
 import type { ConfigKey } from '../config/config.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import { anyDnsCache } from '../envoy/dns-cache.ts';
+import { logsWithout } from '../envoy/filters/access-log.ts';
+import { namesExtension } from '../envoy/filters/extension-names.ts';
 import { type HttpTracing, proxyTracing, UNTRACED } from '../envoy/filters/tracing.ts';
 import type { HttpSettings, TcpSettings } from '../envoy/listeners/chain-settings.ts';
 import type { Direction } from '../envoy/listeners/proxy-headers.ts';
@@ -63,12 +65,13 @@ export function deriveListenerFacets(
 
   const tracings: Derived<TracedKey, HttpTracing> = graph.derived(
     'httpTracing',
-    ({ http: { traced: workload, tracer, proxy }, direction }) => {
+    ({ http: { traced: workload, tracer, proxy, lacks = [] }, direction }) => {
       if (workload === undefined) return UNTRACED;
       const { tracing } = proxy ?? httpFacets.get(ONE).proxy;
       const common = { proxy: tracing, defaultSampling: switches.traceSampling, workload };
       if (tracer === undefined) return { ...UNTRACED, tracing: proxyTracing(common) };
-      return telemetry.tracing({ ...common, ...tracer, direction });
+      const traced = telemetry.tracing({ ...common, ...tracer, direction });
+      return namesExtension(traced.tracing?.provider, lacks) ? UNTRACED : traced;
     },
     { equals: deepEqual },
   );
@@ -79,7 +82,7 @@ export function deriveListenerFacets(
     keys === undefined ? NO_EXTENSIONS : keys.flatMap((key) => mesh.trafficExtensions.head.get(key) ?? []);
   const tcpSettings = (view: TcpView, direction: Direction): TcpSettings => ({
     ...(view.idleTimeout === undefined ? {} : { idleTimeout: view.idleTimeout }),
-    accessLogs: telemetry.accessLogs(view.logs, direction),
+    accessLogs: logsWithout(view.lacks ?? [], telemetry.accessLogs(view.logs, direction)),
     statsFilters: telemetry.statsFilters(view.measures, direction),
     connectionExtensions: heads(view.extensions),
     switches,

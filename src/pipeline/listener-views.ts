@@ -33,6 +33,8 @@ export interface TcpView {
   readonly logs?: Telemetries;
   /** Telemetries about metrics; absent: none are kept. */
   readonly measures?: Telemetries;
+  /** Extensions that loggers may name and the Envoy was built without; absent: none. */
+  readonly lacks?: readonly string[];
 }
 
 /** What counts where HTTP is spoken. Interned. */
@@ -45,6 +47,8 @@ export interface HttpView {
   readonly proxy?: Pick<ProxyConfig, 'tracing' | 'proxyHeaders' | 'connectionSettings'>;
   /** Absent where nothing is traced. */
   readonly traced?: TracedWorkload;
+  /** Extensions that tracers may name and the Envoy was built without; absent: none. */
+  readonly lacks?: readonly string[];
   /** Telemetries about traces, and what counts for tracers; absent: only MeshConfig says something of traces. */
   readonly tracer?: TracerView;
   /** Unknown hosts are resolved by the request, by the agent's DNS where it names one. */
@@ -106,6 +110,10 @@ function tracedWorkload(scope: ProxyScope): TracedWorkload {
     namespace: scope.namespace,
     clusterId: scope.clusterId,
   };
+}
+
+function lackedBy({ capabilities: { lacks } }: ProxyScope): { readonly lacks?: readonly string[] } {
+  return lacks.length === 0 ? {} : { lacks };
 }
 
 function tracerClient({ type, tracedAs }: ProxyScope): TracerClient {
@@ -188,6 +196,7 @@ export function deriveListenerViews(
       ...extensions(scope, 'connections'),
       dnsLookupFamily: dnsLookupFamily(scope.ipFamilies, mesh.options.dualStack),
       ...(logs === undefined ? {} : { logs }),
+      ...lackedBy(scope),
       ...(measures === undefined || !scope.capabilities.istioStats ? {} : { measures }),
     });
   });
@@ -198,6 +207,7 @@ export function deriveListenerViews(
     const anyHost = scope.type === 'sidecar' && outboundPolicy(scope).mode === 'ALLOW_ANY_DYNAMIC_DNS';
     return httpViews.intern({
       istioExtensions: scope.capabilities.istioExtensions,
+      ...lackedBy(scope),
       http10: switches.http10 || metadataText(scope, 'HTTP10') === '1',
       ...extensions(scope, 'requests'),
       ...(proxy === undefined ? {} : { proxy }),

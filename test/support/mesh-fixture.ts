@@ -49,6 +49,8 @@ export interface Client {
   readonly dataplane?: 'istio' | 'envoy' | 'bare';
   /** Messages of the extensions that it lists; none: it lists nothing. */
   readonly extensionTypes?: readonly string[];
+  /** Extensions that it lists, instead of those. */
+  readonly extensions?: readonly string[];
 }
 
 /** A pipeline in memory with connected clients. */
@@ -106,7 +108,7 @@ export function meshFixture(
           ...(dataplane === 'envoy' ? { SDS: 'true' } : {}),
           ...(client.metadata as Record<string, never>),
         },
-        extensions: dataplane === 'istio' ? ['istio.alpn'] : [],
+        extensions: client.extensions ?? (dataplane === 'istio' ? ['istio.alpn'] : []),
         ...(client.locality ? { locality: client.locality } : {}),
         ...(client.extensionTypes ? { extensionTypes: client.extensionTypes } : {}),
       });

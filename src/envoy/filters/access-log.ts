@@ -12,6 +12,7 @@ import {
   providerLog,
   tcpGrpcLog,
 } from './access-loggers.ts';
+import { namesExtension } from './extension-names.ts';
 import type { FindService } from './provider-service.ts';
 
 type AccessLogFilter = envoy.config.accesslog.v3.AccessLogFilter;
@@ -24,6 +25,12 @@ export interface AccessLogs {
   readonly tcp: readonly AccessLog[];
   /** Of listeners: connections that no filter chain took, of which nobody else knows. */
   readonly listener: readonly AccessLog[];
+}
+
+/** Those of the loggers that an Envoy without these extensions takes. */
+export function logsWithout(lacks: readonly string[], logs: AccessLogs): AccessLogs {
+  const taken = (list: readonly AccessLog[]) => list.filter((log) => !namesExtension(log, lacks));
+  return lacks.length === 0 ? logs : { http: taken(logs.http), tcp: taken(logs.tcp), listener: taken(logs.listener) };
 }
 
 export const NO_ACCESS_LOGS: AccessLogs = { http: [], tcp: [], listener: [] };
