@@ -6,8 +6,8 @@ import type { MeshFacts } from './facts.ts';
 import { listed } from './names.ts';
 
 function* unknownProvider(at: Place, name: string, facts: MeshFacts): Generator<Finding> {
+  if (facts.providerKind(name) !== undefined) return;
   const known = facts.providers();
-  if (known.includes(name)) return;
   const near = nearestName(name, known);
   const hint = near === undefined ? `it has ${listed(known)}` : `did you mean "${near}"?`;
   yield at.error(`extensionProviders of mesh.yaml has no "${name}"; ${hint}`, 'IST0101');
