@@ -5,6 +5,7 @@ import { type Finding, type Place, placeOf } from '../finding.ts';
 import { portProblem } from './addresses.ts';
 import { namespacedHostFindings } from './exposed-hosts.ts';
 import { hostProblem, problem } from './names.ts';
+import { telemetryProviderProblems } from './telemetry-provider.ts';
 
 /** Providers that talk to a service of the mesh. */
 const WITH_SERVICE = [
@@ -83,9 +84,7 @@ function* providerProblems(at: Place, provider: ExtensionProvider): Generator<Fi
   if (provider.opentelemetry?.grpc !== undefined && provider.opentelemetry.http !== undefined) {
     yield at.at('opentelemetry', 'grpc').error('only one of grpc and http may be set');
   }
-  if (provider.skywalking?.accessToken !== undefined) {
-    yield at.at('skywalking', 'accessToken').error('is not told to proxies, nor is it by istiod: remove it');
-  }
+  yield* telemetryProviderProblems(at, provider);
   if (Object.keys(provider).every((name) => name === 'name'))
     yield at.error('says not what it is: set one of its fields');
 }

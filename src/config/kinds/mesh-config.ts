@@ -7,6 +7,7 @@ import type {
 } from '#generated/config/specs.ts';
 import { isIpAddress } from '../../base/address.ts';
 import { parseDuration } from '../../base/duration.ts';
+import { parsedObject } from '../../base/json.ts';
 import { nearestName } from '../../base/nearest-name.ts';
 import type { Finding, Place } from '../finding.ts';
 import { defineKind, type KindDefinition, type ObjectMeta } from '../kind.ts';
@@ -68,6 +69,11 @@ function* inboundRetryFindings(at: Place, retry: HTTPRetry | undefined): Generat
   }
 }
 
+function* logFormatFindings(at: Place, { accessLogEncoding, accessLogFormat = '' }: MeshFileSpec): Generator<Finding> {
+  if (accessLogEncoding !== 'JSON' || accessLogFormat === '' || parsedObject(accessLogFormat) !== undefined) return;
+  yield at.warning('is no JSON object, so the default format is used; accessLogEncoding: TEXT takes a line of text');
+}
+
 function* tlsFindings(at: Place, { meshMTLS, tlsDefaults }: MeshFileSpec): Generator<Finding> {
   if (meshMTLS?.ecdhCurves !== undefined) {
     yield at.at('meshMTLS', 'ecdhCurves').error('the curves between proxies can not be chosen: remove it');
@@ -109,6 +115,7 @@ export const MESH_FILE: KindDefinition<MeshFileSpec> = defineKind({
     }
     yield* variableFindings(at('env'), spec.env ?? {});
     yield* trustDomainFindings(at(), spec);
+    yield* logFormatFindings(at('accessLogFormat'), spec);
     yield* extensionProvidersFindings(at('extensionProviders'), spec.extensionProviders ?? []);
     yield* tlsFindings(at(), spec);
     yield* trafficPolicyFindings(at('defaultTrafficPolicy'), spec.defaultTrafficPolicy);

@@ -33,6 +33,20 @@ function* metricsFindings(at: Place, metrics: readonly Metrics[]): Generator<Fin
   }
 }
 
+/** Waypoints, which alone have services and classes as targets, are not served. */
+function* waypointFindings(at: Place, { targetRef, targetRefs = [] }: Telemetry): Generator<Finding> {
+  const targets = [
+    ...(targetRef === undefined ? [] : [[at.at('targetRef'), targetRef] as const]),
+    ...targetRefs.map((target, i) => [at.at('targetRefs', i), target] as const),
+  ];
+  for (const [place, { kind }] of targets) {
+    if (kind === 'Gateway') continue;
+    yield place
+      .at('kind')
+      .warning(`only waypoints have a ${kind} as target, and these are not served: it has no effect`);
+  }
+}
+
 function* loggingFindings(at: Place, logging: readonly AccessLogging[]): Generator<Finding> {
   for (const [i, { filter, providers = [] }] of logging.entries()) {
     if (filter === undefined) continue;
@@ -52,6 +66,7 @@ export const TELEMETRY: KindDefinition<Telemetry> = defineKind({
   schema,
   *validate({ spec, at }) {
     yield* targetedFindings(at(), spec);
+    yield* waypointFindings(at(), spec);
     yield* tracingFindings(at('tracing'), spec.tracing ?? []);
     yield* metricsFindings(at('metrics'), spec.metrics ?? []);
     yield* loggingFindings(at('accessLogging'), spec.accessLogging ?? []);

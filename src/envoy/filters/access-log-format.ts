@@ -1,5 +1,5 @@
 import type { envoy } from '#generated/proto/types.ts';
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { packed } from '../../proto/message.ts';
 
 type SubstitutionFormatString = envoy.config.core.v3.SubstitutionFormatString;
@@ -61,14 +61,4 @@ export function textFormat(format: string): SubstitutionFormatString {
 /** Lines of JSON. @param fields undefined: the default */
 export function jsonFormat(fields: JsonObject = JSON_FORMAT): SubstitutionFormatString {
   return { jsonFormat: fields, jsonFormatOptions: { sortProperties: false }, ...formatters(Object.values(fields)) };
-}
-
-/** A JSON object that is written as text; undefined when it is none. */
-export function parsedFields(text: string): JsonObject | undefined {
-  try {
-    const fields: unknown = JSON.parse(text);
-    return isJsonObject(fields) ? fields : undefined;
-  } catch {
-    return undefined;
-  }
 }

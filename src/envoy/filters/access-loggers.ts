@@ -4,10 +4,10 @@ import type {
   ExtensionProvider,
 } from '#generated/config/specs.ts';
 import type { envoy } from '#generated/proto/types.ts';
-import type { JsonObject } from '../../base/json.ts';
+import { type JsonObject, parsedObject } from '../../base/json.ts';
 import { compareStrings } from '../../base/order.ts';
 import { packed } from '../../proto/message.ts';
-import { formatters, jsonFormat, parsedFields, TEXT_FORMAT, textFormat } from './access-log-format.ts';
+import { formatters, jsonFormat, TEXT_FORMAT, textFormat } from './access-log-format.ts';
 import type { FindService } from './provider-service.ts';
 
 export type AccessLog = envoy.config.accesslog.v3.AccessLog;
@@ -51,7 +51,7 @@ function fileLog(path: string, logFormat: SubstitutionFormatString | undefined):
 
 /** A file in MeshConfig's format. */
 export function meshFileLog(path: string, { encoding, format }: MeshLogFormat): AccessLog {
-  return fileLog(path, encoding === 'JSON' ? jsonFormat(parsedFields(format)) : textFormat(format));
+  return fileLog(path, encoding === 'JSON' ? jsonFormat(parsedObject(format)) : textFormat(format));
 }
 
 /** A format without text and labels is none: Envoy has one of its own. */
