@@ -1,10 +1,14 @@
 import type { Telemetry } from '#generated/config/specs.ts';
+import { deepEqual } from '../base/equal.ts';
 import type { Graph } from '../derive/graph.ts';
-import type { MeshFacts } from '../model/analysis/facts.ts';
+import type { MeshFacts, NeededTracer } from '../model/analysis/facts.ts';
 import type { ProviderKind } from '../model/analysis/provider-abilities.ts';
-import type { Mesh } from './mesh.ts';
+import { type Mesh, ONE } from './mesh.ts';
 
-export type TelemetryFacts = Pick<MeshFacts, 'providerKind' | 'tracesSomewhere' | 'hasEnvoyWithoutMetrics'>;
+export type TelemetryFacts = Pick<
+  MeshFacts,
+  'providerKind' | 'tracesSomewhere' | 'neededTracers' | 'hasEnvoyWithoutMetrics'
+>;
 
 /** What analyzers ask about providers, and about who takes part in telemetry. */
 export function deriveTelemetryFacts(graph: Graph, mesh: Mesh): TelemetryFacts {
@@ -21,6 +25,33 @@ export function deriveTelemetryFacts(graph: Graph, mesh: Mesh): TelemetryFacts {
         .some(({ spec }) => (spec.tracing ?? []).some(({ providers = [] }) => providers.length > 0)),
     );
   });
+  /** Names of tracers that Telemetries use, in lower case. */
+  const named = graph.derived<'', readonly string[]>(
+    'namedTracers',
+    () => {
+      const traces = mesh.ofKind<Telemetry>('Telemetry').flatMap(({ spec }) => spec.tracing ?? []);
+      const names = traces.flatMap(({ providers = [] }) => providers.slice(0, 1).map(({ name }) => name));
+      return [...new Set(names.map((name) => name.toLowerCase()))].sort();
+    },
+    { equals: deepEqual },
+  );
+  const needed = graph.derived<'', readonly NeededTracer[]>(
+    'neededTracers',
+    () => {
+      const [byDefault = ''] = mesh.facet('defaultProviders')?.tracing ?? [];
+      const used = new Set([...named.get(ONE), byDefault.toLowerCase()]);
+      return (mesh.facet('extensionProviders') ?? []).flatMap(({ name = '', zipkin, datadog }) => {
+        const { service = '' } = zipkin ?? datadog ?? {};
+        if (service === '' || !used.has(name.toLowerCase())) return [];
+        const at = service.indexOf('/');
+        const host = service.slice(at + 1);
+        const owners = [...new Set(mesh.servicesOfHost.get(host).map(({ namespace }) => namespace))];
+        const namespace = at < 0 ? owners[0] : owners.find((owner) => owner === service.slice(0, at));
+        return namespace === undefined ? [] : [{ provider: name, namespace, host }];
+      });
+    },
+    { equals: deepEqual },
+  );
   const withoutMetrics = mesh.proxies.index<string>('withoutMetrics', ({ capabilities, namespace }) =>
     capabilities.istioStats || capabilities.grpc ? [] : ['*', namespace],
   );
@@ -32,6 +63,7 @@ export function deriveTelemetryFacts(graph: Graph, mesh: Mesh): TelemetryFacts {
   return {
     providerKind: (name) => kinds.get(name.toLowerCase()),
     tracesSomewhere: (namespace) => traces.get(namespace),
+    neededTracers: () => needed.get(ONE),
     hasEnvoyWithoutMetrics: (namespace) => lacking.get(namespace),
   };
 }

@@ -20,6 +20,7 @@ import { AUTHORIZATION_PROVIDER, TELEMETRY_PROVIDERS } from './providers.ts';
 import { SERVICE_ENTRY_SELECTOR, WORKLOAD_SELECTORS } from './selectors.ts';
 import { GATEWAY_SERVER_NAMES } from './server-names.ts';
 import { PORT_PROTOCOLS } from './service-protocols.ts';
+import { SIDECAR_TRACERS } from './sidecar-tracers.ts';
 import { EGRESS_HOSTS, SIDECAR_SELECTORS } from './sidecars.ts';
 import { EMPTY_SUBSETS } from './subsets.ts';
 import { OVERLAPPING_ADDRESSES, TCP_WITHOUT_ADDRESS } from './tcp-services.ts';
@@ -53,6 +54,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   TELEMETRY_PROVIDERS,
   LOG_PROVIDERS,
   PROVIDER_ABILITIES,
+  SIDECAR_TRACERS,
   METRICS_WITHOUT_FILTER,
   DEFAULT_PROVIDERS,
   AUTHORIZATION_PROVIDER,

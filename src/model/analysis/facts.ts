@@ -133,6 +133,13 @@ export interface CustomPolicy {
   readonly labels: Labels;
 }
 
+/** A tracer in use that a proxy can not have without the cluster of its service. */
+export interface NeededTracer {
+  readonly provider: string;
+  readonly namespace: string;
+  readonly host: Hostname;
+}
+
 /** What analyzers may ask of the mesh: each answer is narrow, so that it changes seldom. */
 export interface MeshFacts {
   readonly domainSuffix: string;
@@ -214,6 +221,8 @@ export interface MeshFacts {
   providerKind(name: string): ProviderKind | undefined;
   /** Whether mesh.yaml, or a Telemetry of the namespace or of the root namespace, names a provider of traces. */
   tracesSomewhere(namespace: string): boolean;
+  /** Those of mesh.yaml that its defaults or any Telemetry name. */
+  neededTracers(): readonly NeededTracer[];
   /** Whether a connected proxy of the namespace, or (`*`) of any, is an Envoy without Istio's filter for metrics. */
   hasEnvoyWithoutMetrics(namespace: string): boolean;
   /** Whether mesh.yaml says where access logs go. */
