@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
 import type { ApplyTo, PatchContext, PolicyTargetReference } from '#generated/config/specs.ts';
+import { cached } from '../base/cached.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Labels } from '../base/labels.ts';
 import { compareStrings } from '../base/order.ts';
@@ -102,7 +103,7 @@ export function isForProxy(patch: PatchHead, proxy: PatchedProxy): boolean {
   // Extension configs are for whoever asks for them.
   if (applyTo !== 'EXTENSION_CONFIG' && !CONTEXTS[proxy.type].has(context)) return false;
   for (const [name, value] of Object.entries(metadata)) if (proxy.metadata[name] !== value) return false;
-  return proxyVersion === undefined || matchesVersion(proxyVersion, proxy.metadata['ISTIO_VERSION']);
+  return proxyVersion === undefined || matchesVersion(patch, proxyVersion, proxy.metadata['ISTIO_VERSION']);
 }
 
 /** Every Envoy has it, so that a list without it is none of all extensions. */
@@ -117,11 +118,19 @@ export function missingExtension(
   return wanted.find((name) => !extensionTypes.includes(name));
 }
 
-function matchesVersion(expression: string, version: unknown): boolean {
+/** Compiled, since many proxies are asked about few patches. */
+const COMPILED: WeakMap<PatchHead, RE2JS | { readonly wrong: true }> = new WeakMap();
+
+function matchesVersion(patch: PatchHead, expression: string, version: unknown): boolean {
   if (expression.length > MAX_VERSION_LENGTH || typeof version !== 'string' || version === '') return false;
+  const compiled = cached(COMPILED, patch, () => compiledVersion(expression));
+  return !('wrong' in compiled) && compiled.matcher(version).find();
+}
+
+function compiledVersion(expression: string): RE2JS | { readonly wrong: true } {
   try {
-    return RE2JS.compile(expression).matcher(version).find();
+    return RE2JS.compile(expression);
   } catch {
-    return false;
+    return { wrong: true };
   }
 }

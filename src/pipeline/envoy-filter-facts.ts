@@ -1,6 +1,7 @@
+import { cached } from '../base/cached.ts';
 import { deepEqual } from '../base/equal.ts';
 import type { ConfigKey } from '../config/config.ts';
-import type { Derived, Graph } from '../derive/graph.ts';
+import type { CollectionView, Derived, Graph } from '../derive/graph.ts';
 import type { Patch } from '../envoy/patch/patch.ts';
 import type { MeshFacts, PatchUse } from '../model/analysis/facts.ts';
 import { isForProxy, missingExtension, patchRef } from '../model/envoy-filter.ts';
@@ -10,8 +11,12 @@ import { CLUSTER_TYPE, LISTENER_TYPE, ROUTE_TYPE } from '../proto/type-urls.ts';
 import type { Mesh } from './mesh.ts';
 import type { PatchOutcome } from './patched-resources.ts';
 import type { ScopedResources } from './resource-types.ts';
+import { ScopeMembers } from './scope-members.ts';
 
 type Outcomes = ReadonlyMap<Patch, PatchOutcome>;
+
+/** For all namespaces. */
+const EVERYWHERE = '*';
 
 /** What analyzers ask about EnvoyFilters: what became of their patches at the proxies that are connected. */
 export function deriveEnvoyFilterFacts(
@@ -26,6 +31,16 @@ export function deriveEnvoyFilterFacts(
     [ROUTE_TYPE, mesh.patched.routes],
   ] as const;
 
+  /** Key: a namespace, or `*`. */
+  const scopes = graph.collection<string, string, ProxyScope>('scopesOfProxies', {
+    items: (namespace) => (namespace === EVERYWHERE ? mesh.proxies.keys() : inNamespace.get(namespace)),
+    value: (id) => mesh.scopeOf.get(id),
+  });
+  const members = new WeakMap<CollectionView<string, ProxyScope>, ScopeMembers>();
+  const membersOf = (namespace: string): ScopeMembers => {
+    const view = scopes.get(namespace === mesh.rootNamespace() ? EVERYWHERE : namespace);
+    return cached(members, view, () => new ScopeMembers(view));
+  };
   const outcomes: Derived<ProxyScope, readonly Outcomes[]> = graph.derived(
     'patchOutcomes',
     (scope) =>
@@ -36,42 +51,35 @@ export function deriveEnvoyFilterFacts(
       }),
     { equals: deepEqual },
   );
-  const proxiesOf = (namespace: string): readonly string[] =>
-    namespace === mesh.rootNamespace() ? mesh.proxies.keys() : inNamespace.get(namespace);
 
   const uses: Derived<ConfigKey, ReadonlyMap<number, PatchUse>> = graph.derived(
     'patchUses',
     (key) => {
       const head = mesh.envoyFilters.headOf.get(key);
-      const uses = new Map<number, PatchUse>();
-      if (head === undefined) return uses;
+      const found = new Map<number, PatchUse>();
+      if (head === undefined) return found;
       const patches = mesh.envoyFilters.patchesOf.get(key);
-      for (const id of proxiesOf(head.namespace)) {
+      for (const [scope, id] of membersOf(head.namespace).firsts()) {
+        // Proxies of a scope have the same patches: what holds for one holds for all.
         const proxy = mesh.proxies.get(id);
-        const scope = mesh.scopeOf.get(id);
-        if (proxy === undefined || scope === undefined) continue;
-        const seen = { ...proxy, labels: scope.labels };
-        if (!isAttached(head, seen)) continue;
-        const held = new Set(scope.patches);
+        const seen = proxy && { ...proxy, labels: scope.labels };
+        if (seen === undefined || !isAttached(head, seen)) continue;
         for (const patch of head.patches) {
           if (!isForProxy(patch, seen)) continue;
-          const use = uses.get(patch.index) ?? { proxies: 0, isUsed: false };
-          const missing = missingExtension(patch, seen);
           const made = patches.get(patch.index);
-          const found = made === undefined || !held.has(patchRef(key, patch.index)) ? [] : outcomes.get(scope);
-          const of = found.flatMap((one) => (made && one.get(made)) ?? []);
-          const leftOut =
-            missing === undefined ? of.find((one) => one.leftOut !== undefined)?.leftOut : `it has no ${missing}`;
-          uses.set(patch.index, {
-            proxies: use.proxies + 1,
-            isUsed: use.isUsed || patch.applyTo === 'EXTENSION_CONFIG' || of.some(({ used }) => used),
-            ...(use.leftOut && { leftOut: use.leftOut }),
-            ...(use.leftOut === undefined &&
-              leftOut !== undefined && { leftOut: { proxy: proxy.id, reason: leftOut } }),
+          const isHeld = made !== undefined && scope.patches.includes(patchRef(key, patch.index));
+          const here = isHeld ? outcomes.get(scope).flatMap((one) => one.get(made) ?? []) : [];
+          const missing = missingExtension(patch, seen);
+          const reason = missing === undefined ? here.find(({ leftOut }) => leftOut)?.leftOut : `it has no ${missing}`;
+          const { isUsed = false, leftOut } = found.get(patch.index) ?? {};
+          const told = leftOut ?? (reason === undefined ? undefined : { proxy: seen.id, reason });
+          found.set(patch.index, {
+            isUsed: isUsed || patch.applyTo === 'EXTENSION_CONFIG' || here.some(({ used }) => used),
+            ...(told && { leftOut: told }),
           });
         }
       }
-      return uses;
+      return found;
     },
     { equals: deepEqual },
   );

@@ -6,16 +6,14 @@ import type { Analyzer } from './analyzer.ts';
 export const PATCH_USES: Analyzer<EnvoyFilter> = {
   kinds: ['EnvoyFilter'],
   *findings({ key }, facts) {
-    for (const [index, { proxies, isUsed, leftOut }] of facts.patchUses(key)) {
+    for (const [index, { isUsed, leftOut }] of facts.patchUses(key)) {
       const at = placeOf(['spec', 'configPatches', index]);
       if (leftOut !== undefined) {
         yield at
           .at('patch')
           .warning(`is left out for ${leftOut.proxy}, whose Envoy would refuse it: ${leftOut.reason}`, 'VM0231');
       } else if (!isUsed) {
-        const who =
-          proxies === 1 ? 'the proxy that is connected has' : `the ${proxies} proxies that are connected have`;
-        yield at.at('match').info(`matches nothing that ${who}`, 'VM0232');
+        yield at.at('match').info('matches nothing that the connected proxies have for which it is', 'VM0232');
       }
     }
   },

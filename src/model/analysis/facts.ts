@@ -93,8 +93,6 @@ export interface GatewayRival {
 
 /** What became of a patch of an EnvoyFilter at the connected proxies that it is for. */
 export interface PatchUse {
-  /** How many. */
-  readonly proxies: number;
   /** It found what it is for at one of them. */
   readonly isUsed: boolean;
   /** A proxy that does not get it, or not for every resource, and why. */
