@@ -1,5 +1,6 @@
 import { cached } from '../base/cached.ts';
-import { deepEqual } from '../base/equal.ts';
+import { deepEqual, sameItems } from '../base/equal.ts';
+import { compareStrings } from '../base/order.ts';
 import type { ConfigKey } from '../config/config.ts';
 import type { CollectionView, Derived, Graph } from '../derive/graph.ts';
 import type { Patch } from '../envoy/patch/patch.ts';
@@ -37,10 +38,16 @@ export function deriveEnvoyFilterFacts(
     value: (id) => mesh.scopeOf.get(id),
   });
   const members = new WeakMap<CollectionView<string, ProxyScope>, ScopeMembers>();
-  const membersOf = (namespace: string): ScopeMembers => {
-    const view = scopes.get(namespace === mesh.rootNamespace() ? EVERYWHERE : namespace);
-    return cached(members, view, () => new ScopeMembers(view));
-  };
+  /** Key: a namespace, or `*`. Each scope with one of its proxies: the same for most proxies that come and go. */
+  const firsts: Derived<string, readonly (readonly [ProxyScope, string])[]> = graph.derived(
+    'scopeFirsts',
+    (namespace) => {
+      const view = scopes.get(namespace);
+      const found = cached(members, view, () => new ScopeMembers(view)).firsts();
+      return [...found].sort(([, a], [, b]) => compareStrings(a, b));
+    },
+    { equals: (a, b) => sameItems(a, b, ([scope, id], [other, otherId]) => scope === other && id === otherId) },
+  );
   const outcomes: Derived<ProxyScope, readonly Outcomes[]> = graph.derived(
     'patchOutcomes',
     (scope) =>
@@ -59,7 +66,8 @@ export function deriveEnvoyFilterFacts(
       const found = new Map<number, PatchUse>();
       if (head === undefined) return found;
       const patches = mesh.envoyFilters.patchesOf.get(key);
-      for (const [scope, id] of membersOf(head.namespace).firsts()) {
+      const isRoot = head.namespace === mesh.rootNamespace();
+      for (const [scope, id] of firsts.get(isRoot ? EVERYWHERE : head.namespace)) {
         // Proxies of a scope have the same patches: what holds for one holds for all.
         const proxy = mesh.proxies.get(id);
         const seen = proxy && { ...proxy, labels: scope.labels };
