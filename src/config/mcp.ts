@@ -34,8 +34,12 @@ export const MCP_KINDS: readonly McpKind[] = KINDS.flatMap((kind) => {
   const inPackage = PACKAGES[kind.group];
   if (inPackage === undefined || WITHOUT_MESSAGE.has(kind.kind)) return [];
   const message = MESSAGES[kind.kind] ?? `${inPackage}.${kind.kind}`;
-  return [{ typeUrl: `${kind.group}/${kind.versions[0]}/${kind.kind}`, kind, message }];
+  return [{ typeUrl: mcpTypeUrl(kind, kind.versions[0] ?? ''), kind, message }];
 });
+
+export function mcpTypeUrl({ group, kind }: KindDefinition, version: string): string {
+  return `${group}/${version}/${kind}`;
+}
 
 const RESOURCE = 'istio.mcp.v1alpha1.Resource';
 /** Of the messages that responses hold. */

@@ -1,4 +1,4 @@
-import { MCP_KINDS } from '../config/mcp.ts';
+import { MCP_KINDS, mcpTypeUrl } from '../config/mcp.ts';
 import type { Collection, Graph } from '../derive/graph.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
@@ -39,8 +39,11 @@ export const RESOURCE_TYPES: readonly ResourceType[] = [
   { typeUrl: EXTENSION_CONFIG_TYPE, derive: deriveExtensionConfigs },
   { typeUrl: NAME_TABLE_TYPE, derive: deriveNameTables },
   { typeUrl: PROXY_CONFIG_TYPE, derive: deriveTrustBundle },
-  ...MCP_KINDS.map((kind) => ({
-    typeUrl: kind.typeUrl,
-    derive: (graph: Graph, mesh: Mesh) => deriveMcpResources(graph, mesh, kind),
-  })),
+  // All versions of a kind are one: an older reader asks for an older one.
+  ...MCP_KINDS.flatMap((mcp) =>
+    mcp.kind.versions.map((version) => ({
+      typeUrl: mcpTypeUrl(mcp.kind, version),
+      derive: (graph: Graph, mesh: Mesh) => deriveMcpResources(graph, mesh, mcp),
+    })),
+  ),
 ];
