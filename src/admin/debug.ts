@@ -2,9 +2,11 @@ import type { Diagnostic } from '../base/diagnostic.ts';
 import type { JsonObject } from '../base/json.ts';
 import { compareStrings } from '../base/order.ts';
 import type { Config } from '../config/config.ts';
+import { holdsKeys } from '../config/kinds/secret.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ProxySession, ProxySessions } from '../pipeline/session.ts';
 import { decodeMessage } from '../proto/decode.ts';
+import { SECRET_TYPE } from '../proto/type-urls.ts';
 import type { StreamStatus, TypeStatus } from '../xds/events.ts';
 import { type Answer, json, type Route } from './http.ts';
 import { ofProxy } from './inspect.ts';
@@ -43,7 +45,7 @@ function configs({ mesh }: Pipeline): readonly JsonObject[] {
   const made = MADE_KINDS.flatMap((kind) => mesh.keysOf(kind));
   return [...new Set([...mesh.configs.keys(), ...made])]
     .flatMap((key) => mesh.configs.get(key) ?? mesh.config(key) ?? [])
-    .filter(({ kind }) => kind !== 'Secret')
+    .filter(({ kind }) => !holdsKeys(kind))
     .map(asObject);
 }
 
@@ -120,6 +122,7 @@ function configDump(session: ProxySession): Answer {
       },
       { '@type': `${DUMP}RoutesConfigDump`, dynamicRouteConfigs: of(route ?? '', 'routeConfig') },
       { '@type': `${DUMP}EndpointsConfigDump`, dynamicEndpointConfigs: of(endpoint ?? '', 'endpointConfig') },
+      { '@type': `${DUMP}SecretsConfigDump`, dynamicActiveSecrets: secrets(session) },
     ],
   });
 }
@@ -131,6 +134,19 @@ function resources(session: ProxySession, typeUrl: string): readonly { version: 
     version,
     resource: { '@type': typeUrl, ...decodeMessage(fullName, bytes) },
   }));
+}
+
+const REDACTED = Buffer.from('[redacted]').toString('base64');
+
+/** Secrets without their keys. */
+function secrets(session: ProxySession): readonly JsonObject[] {
+  return resources(session, SECRET_TYPE).map(({ version, resource }) => {
+    const name = String(resource['name']);
+    const { tlsCertificate } = resource;
+    if (tlsCertificate === undefined) return { name, versionInfo: version, secret: resource };
+    const shown = { ...(tlsCertificate as JsonObject), privateKey: { inlineBytes: REDACTED } };
+    return { name, versionInfo: version, secret: { ...resource, tlsCertificate: shown } };
+  });
 }
 
 function scopes({ sessions }: DebugSources): readonly JsonObject[] {

@@ -61,8 +61,8 @@ function statuses(sources: StatusSources, wanted: string | undefined): readonly 
 }
 
 function resourceOf(key: ConfigKey): string {
-  const [, kind = '', namespace = '', name = ''] = key.split('/');
-  return resourceName(kind, namespace, name);
+  const [, kind = '', namespace = '', ...name] = key.split('/');
+  return resourceName(kind, namespace, name.join('/'));
 }
 
 /**

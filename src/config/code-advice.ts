@@ -70,4 +70,8 @@ export const CODE_ADVICE: Readonly<Record<Code, string>> = {
   VM0303: 'Give each listener of a port its own hostname, and each target one policy.',
   VM0304: 'Remove it, or use the object that the finding names.',
   VM0401: 'Write what the finding names, or leave the option out.',
+  VM0501: 'Write the certificate and the key that belong together, in PEM, without a passphrase.',
+  VM0502: 'Renew the certificate.',
+  VM0503: 'Let the proxy connect to `listen.grpcUnix`, or to `listen.grpcTls` with a certificate of its namespace.',
+  VM0504: 'Put the file there, readable for the user that runs the program, or correct its path.',
 };

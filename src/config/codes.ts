@@ -2,7 +2,7 @@
  * Every code that a finding can have, with what it means. `IST…` are Istio's own (istio/istio
  * pkg/config/analysis/msg/messages.yaml), used where one says the same; `VM…` are ours: 00 fields and kinds, 01 files and
  * documents, 02 what is served, 03 what Kubernetes' Ingresses and Gateway API are made into, 04 options of
- * istiod.yaml.
+ * istiod.yaml, 05 certificates.
  */
 export const CODES = {
   IST0002: 'A field is deprecated; the finding says what replaces it.',
@@ -69,6 +69,10 @@ export const CODES = {
     'A listener or policy of the Gateway API is not in force, as it is at odds with another or with its protocol.',
   VM0304: 'A part of an Ingress or object of the Gateway API has no effect here.',
   VM0401: 'An option of istiod.yaml is known, but this version does not do what it says.',
+  VM0501: 'Files with a certificate, its key or roots can not be served as they are; the last good ones stay.',
+  VM0502: 'A certificate has expired, does not hold yet, or expires soon.',
+  VM0503: 'A proxy gets no private keys, since its connection may not carry them.',
+  VM0504: 'A file with certificates that a proxy needs from here is not there.',
 } as const;
 
 export type Code = keyof typeof CODES;

@@ -1,7 +1,8 @@
 import type { Config, ConfigKey } from './config.ts';
 import { kindOf } from './kinds/kinds.ts';
+import { CERTIFICATE_FILES, certificateFiles } from './kinds/secret.ts';
 import { MESH, NETWORKS, wholeFileKey } from './mesh-files.ts';
-import { parseDocument } from './parse.ts';
+import { parseDocument, type WholeFile } from './parse.ts';
 
 /** A copy of an object that was right once, to be served where its file is wrong after a restart. */
 export interface LastGoodCopy {
@@ -61,7 +62,10 @@ function objectOf({
   return { ...envelope, ...(isRoot ? (spec as object) : { spec }), ...(status && { status }) };
 }
 
-function wholeFile(key: ConfigKey) {
+const CERTIFICATES_KEY = wholeFileKey({ kind: CERTIFICATE_FILES, name: '' });
+
+function wholeFile(key: ConfigKey): WholeFile | undefined {
+  if (key.startsWith(CERTIFICATES_KEY)) return certificateFiles(key.slice(CERTIFICATES_KEY.length));
   return [MESH, NETWORKS].find((whole) => wholeFileKey(whole) === key);
 }
 

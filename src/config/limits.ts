@@ -4,6 +4,7 @@ interface Limits {
   readonly nodes: number;
   readonly depth: number;
   readonly explainedBytes: number;
+  readonly certificateBytes: number;
 }
 
 /** Bounds on what is read, so that no file can take the memory or the time of the process. */
@@ -16,6 +17,8 @@ export const LIMITS: Limits = {
   nodes: 10_000,
   /** Lists and maps within one another, with those that aliases lead to. */
   depth: 64,
+  /** Bytes of a file with certificates. */
+  certificateBytes: 1024 * 1024,
   /** Bytes of a document up to which the cause of a syntax error is looked for with a second, slower parser. */
   explainedBytes: 128 * 1024,
 };

@@ -1,4 +1,12 @@
 import type { envoy } from '#generated/proto/types.ts';
+import {
+  CONFIG_MAP_SCHEME,
+  fileCertificateName,
+  fileRootsName,
+  GATEWAY_SECRET_SCHEME,
+  ROOTS_SUFFIX,
+  SECRET_SCHEME,
+} from '../config/secret-names.ts';
 
 export type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
 export type SdsSecretConfig = envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig;
@@ -86,12 +94,25 @@ export function fileCertificate(
   sockets: SecretSockets,
   agent: boolean = true,
 ): SdsSecretConfig {
-  return fileSecret(`file-cert:${certificate}~${privateKey}`, sockets, agent);
+  return fileSecret(fileCertificateName(certificate, privateKey), sockets, agent);
 }
 
-/** Root certificates in a file of the node; `system` are those of its operating system. */
-export function fileRoots(path: string, sockets: SecretSockets, agent: boolean = true): SdsSecretConfig {
-  return fileSecret(`file-root:${path}`, sockets, agent);
+/**
+ * Root certificates in a file of the node; `system` are those of its operating system.
+ * @param revocations a list of revoked certificates, for nodes whose files this control plane reads
+ */
+export function fileRoots(
+  path: string,
+  sockets: SecretSockets,
+  agent: boolean = true,
+  revocations: string = '',
+): SdsSecretConfig {
+  return fileSecret(fileRootsName(path, readsOwnFiles(sockets, agent) ? '' : revocations), sockets, agent);
+}
+
+/** Whether files are read on the node's machine: else they come from this control plane. */
+export function readsOwnFiles({ files }: SecretSockets, agent: boolean = true): boolean {
+  return files || agent;
 }
 
 function fileSecret(name: string, { files }: SecretSockets, agent: boolean): SdsSecretConfig {
@@ -99,22 +120,24 @@ function fileSecret(name: string, { files }: SecretSockets, agent: boolean): Sds
   return agent ? sdsOverGrpc(name, 'sds-grpc') : streamSecret(name);
 }
 
-/** How long an Envoy waits for a file's secret that may never come, before it goes on without: connections then fail. */
-const FILE_SECRET_WAIT = '1s';
+/** How long an Envoy without an agent waits for a secret that may never come, before it goes on without: connections then fail. */
+const STREAM_SECRET_WAIT = '1s';
 
 /**
  * For a node without an agent, the same names asked for over the stream that it has. Files named in a cluster itself would be
  * no way: an Envoy refuses the whole cluster when one is not there.
  */
 function streamSecret(name: string): SdsSecretConfig {
-  return { name, sdsConfig: { ads: {}, initialFetchTimeout: FILE_SECRET_WAIT, resourceApiVersion: 'V3' } };
+  return { name, sdsConfig: { ads: {}, initialFetchTimeout: STREAM_SECRET_WAIT, resourceApiVersion: 'V3' } };
 }
+
+const SCHEMES: readonly string[] = [CONFIG_MAP_SCHEME, SECRET_SCHEME, GATEWAY_SECRET_SCHEME];
 
 /** The name under which a `credentialName` is asked for. @see istio/istio pilot/pkg/model/credentials/resource.go */
 function credentialResourceName(name: string): string {
   if (name.startsWith('builtin://')) return WORKLOAD_SECRET;
   if (name.startsWith('invalid://')) return 'invalid://';
-  return /^(configmap|kubernetes|kubernetes-gateway):\/\//.test(name) ? name : `kubernetes://${name}`;
+  return SCHEMES.some((scheme) => name.startsWith(scheme)) ? name : SECRET_SCHEME + name;
 }
 
 /** A server of secrets named by a MeshConfig extension provider: the cluster to it and its hostname. */
@@ -127,9 +150,15 @@ export interface SecretProvider {
  * The secret of a `credentialName`: served by this control plane over the stream that the node has already, by the workload's
  * own agent (`builtin://`), or by somebody else (`sds://`).
  *
+ * @param agent whether the node has one; one without starts when it has waited a moment, whether or not keys may go to it
  * @see istio/istio pilot/pkg/security/model/authentication.go `ConstructSdsSecretConfigForCredential`
  */
-export function credentialSecret(name: string, sockets: SecretSockets, provider?: SecretProvider): SdsSecretConfig {
+export function credentialSecret(
+  name: string,
+  sockets: SecretSockets,
+  agent: boolean = true,
+  provider?: SecretProvider,
+): SdsSecretConfig {
   if (name === 'builtin://') return agentSecret(WORKLOAD_SECRET);
   if (name === 'builtin://-cacert') return agentSecret(ROOT_SECRET);
   const external = name.startsWith(EXTERNAL_SDS_PREFIX);
@@ -137,12 +166,18 @@ export function credentialSecret(name: string, sockets: SecretSockets, provider?
   const resource = external ? name.slice(EXTERNAL_SDS_PREFIX.length) : name;
   if (external && provider !== undefined) return sdsOverGrpc(resource, provider.cluster, provider.hostname);
   // No fetch timeout of 0: the secret may not exist, and that must not hold up everything else.
+  if (!agent) return streamSecret(credentialResourceName(resource));
   return { name: credentialResourceName(resource), sdsConfig: { ads: {}, resourceApiVersion: 'V3' } };
 }
 
 /** The secret with the roots that belong to a `credentialName`. */
-export function credentialRoots(name: string, sockets: SecretSockets, provider?: SecretProvider): SdsSecretConfig {
-  return credentialSecret(`${name}-cacert`, sockets, provider);
+export function credentialRoots(
+  name: string,
+  sockets: SecretSockets,
+  agent: boolean = true,
+  provider?: SecretProvider,
+): SdsSecretConfig {
+  return credentialSecret(name + ROOTS_SUFFIX, sockets, agent, provider);
 }
 
 /** Matchers for subject alternative names; undefined, so that the field is absent, when there are none. */
@@ -181,6 +216,8 @@ export interface ServerFiles {
   readonly certificates: readonly { readonly certificate: string; readonly privateKey: string }[];
   /** Absent or empty: the mesh's roots. */
   readonly roots?: string;
+  /** A list of revoked certificates beside the roots. */
+  readonly revocations?: string;
 }
 
 /**
@@ -194,7 +231,7 @@ export function serverIdentity(
   agent: boolean = true,
 ): Pick<CommonTlsContext, 'tlsCertificateSdsSecretConfigs' | 'combinedValidationContext'> {
   const own = files.certificates.filter(({ certificate, privateKey }) => certificate !== '' && privateKey !== '');
-  const roots = files.roots ? fileRoots(files.roots, sockets, agent) : agentSecret(ROOT_SECRET);
+  const roots = files.roots ? fileRoots(files.roots, sockets, agent, files.revocations) : agentSecret(ROOT_SECRET);
   return {
     tlsCertificateSdsSecretConfigs:
       own.length === 0

@@ -14,9 +14,11 @@ import { statusRoute } from '../admin/status.ts';
 import type { ConfigSink } from '../config/sink.ts';
 import { ConfigStore } from '../config/store.ts';
 import { Graph } from '../derive/graph.ts';
-import type { Mesh } from '../pipeline/mesh.ts';
+import { type Mesh, ONE } from '../pipeline/mesh.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
 import { ProxySessions } from '../pipeline/session.ts';
+import { CERTIFICATE_SOURCE } from '../sources/certificate-files.ts';
+import { Certificates } from '../sources/certificates.ts';
 import { KeySetFile } from '../sources/key-set-file.ts';
 import { LastGoodFiles } from '../sources/last-good-files.ts';
 import type { Source } from '../sources/source.ts';
@@ -40,6 +42,7 @@ import {
 import { bothEvents, logEvents, logFindings } from './events.ts';
 import { EXIT, StartError } from './failure.ts';
 import { Findings } from './findings.ts';
+import { tellHours } from './hours.ts';
 import { hasVanished, isIncomplete } from './incomplete.ts';
 import { jwksSource } from './jwks.ts';
 import type { Logger } from './log.ts';
@@ -167,14 +170,16 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
     provider: resourceProvider(sessions, {
       revision: settings.revision,
       mayReadConfiguration: (peer) => seenBy(peer) === undefined,
+      secretsOverPlaintext: settings.secretsOverPlaintext,
+      log,
     }),
     questions: debugQuestions({ ...inspected, routes: debug }),
     events: bothEvents(refusals.events, logEvents(log, counted, refusedFrom(pipeline, sessions, store))),
     authenticate,
     controlPlane: JSON.stringify({ Component: 'istiod', ID: 'istiod-vm', Info: { version: VERSION } }),
   });
-  const register = (server: Server): void => {
-    discovery.register(server);
+  const register = (server: Server, local: boolean): void => {
+    discovery.register(server, local);
     registerClientStatus(server, {
       clients: () => discovery.clients(),
       authenticate,
@@ -200,6 +205,11 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
 
   const sinkOf = (name: string) => patient(convergence.sink(store.source(name)), pipeline.mesh, settleMs);
   await readSources(sources, sinkOf, abort.signal);
+  const stopHours = tellHours(graph, pipeline.mesh, SYSTEM_CLOCK);
+  const named = graph.watch(pipeline.mesh.fileSecrets.named, ONE, (now) =>
+    queueMicrotask(() => certificates.follow(now)),
+  );
+  const certificates = new Certificates(convergence.sink(store.source(CERTIFICATE_SOURCE)), named.value, { root, log });
   const vips = new VipFile({ directory: join(root, STATE_DIRECTORY, 'vips'), log: quiet });
   const releaseVips = pipeline.mesh.vips.hold(vips);
   const keyFile = new KeySetFile({ directory: join(root, STATE_DIRECTORY, 'jwks'), log: quiet });
@@ -222,6 +232,9 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
     async stop() {
       phase = 'stopping';
       findings?.stop();
+      named.stop();
+      stopHours();
+      certificates.close();
       releaseVips();
       releaseKeySets();
       stopStatuses();

@@ -1,9 +1,13 @@
 import { WeakInterner } from '../base/weak-intern.ts';
+import type { NodeDescription } from '../model/node.ts';
 import { readsConfiguration } from '../pipeline/mcp-resources.ts';
-import type { ProxySessions } from '../pipeline/session.ts';
+import type { ProxySession, ProxySessions } from '../pipeline/session.ts';
 import type { Node } from '../proto/discovery.ts';
-import { messageName } from '../proto/type-urls.ts';
+import type { ResourceSet } from '../proto/resource-set.ts';
+import { messageName, SECRET_TYPE } from '../proto/type-urls.ts';
 import { ConnectError, type Peer, type ResourceProvider, type Session } from '../xds/provider.ts';
+import { keyAccess } from './key-access.ts';
+import type { Logger } from './log.ts';
 
 export interface ProviderOptions {
   /** Of the control plane. */
@@ -13,13 +17,14 @@ export interface ProviderOptions {
    * @throws ConnectError when nothing is known of it
    */
   readonly mayReadConfiguration: (peer: Peer) => boolean;
+  /** Private keys go over plaintext, too: for tests. */
+  readonly secretsOverPlaintext: boolean;
+  readonly log: Pick<Logger, 'warn'>;
 }
 
 /** Serves xDS streams from the sets of the proxies' scopes, but for proxies that want another revision. */
-export function resourceProvider(
-  sessions: ProxySessions,
-  { revision, mayReadConfiguration }: ProviderOptions,
-): ResourceProvider {
+export function resourceProvider(sessions: ProxySessions, options: ProviderOptions): ResourceProvider {
+  const { revision, mayReadConfiguration } = options;
   // Envoys of one build have the same hundreds of names.
   const lists = new WeakInterner<readonly string[]>();
   return {
@@ -30,7 +35,7 @@ export function resourceProvider(
         throw new ConnectError('PERMISSION_DENIED', 'configuration is for control planes of the root namespace');
       }
       const urls = extensions.flatMap(({ typeUrls }) => typeUrls);
-      const session = sessions.connect({
+      const description: NodeDescription = {
         id,
         metadata: metadata ?? {},
         ...(locality ? { locality } : {}),
@@ -38,7 +43,9 @@ export function resourceProvider(
         ...(majorNumber === 1 && minorNumber !== undefined ? { envoyMinor: minorNumber } : {}),
         extensions: extensions.map(({ name }) => name),
         extensionTypes: lists.intern(urls.join(), () => urls.map(messageName)),
-      });
+      };
+      const access = keyAccess(peer, description, options.secretsOverPlaintext);
+      const session = sessions.connect({ ...description, keys: access.granted });
       if ('refused' in session) throw new ConnectError('INVALID_ARGUMENT', session.refused);
       const wanted = session.proxy.revision;
       if (wanted !== '' && wanted !== revision) {
@@ -48,7 +55,46 @@ export function resourceProvider(
           `the node wants the revision ${wanted}, and this control plane is ${revision}: connect it to another, or change its ISTIO_REVISION or its label istio.io/rev`,
         );
       }
-      return session;
+      if (access.granted) return session;
+      return new KeylessSession(session, () => {
+        options.log.warn(
+          { proxy: session.id, peer: peer.address },
+          `a proxy that asks for secrets gets no keys: ${access.reason}`,
+        );
+      });
     },
   };
+}
+
+/** The session of a proxy that may have no keys: it is told of once, when it asks for some. */
+class KeylessSession implements Session {
+  readonly id: string;
+  readonly #session: ProxySession;
+  #tell: (() => void) | undefined;
+
+  constructor(session: ProxySession, tell: () => void) {
+    this.id = session.id;
+    this.#session = session;
+    this.#tell = tell;
+  }
+
+  resources(typeUrl: string): ResourceSet | undefined {
+    if (typeUrl === SECRET_TYPE) {
+      this.#tell?.();
+      this.#tell = undefined;
+    }
+    return this.#session.resources(typeUrl);
+  }
+
+  ask(typeUrl: string, names: ReadonlySet<string>, wildcard: boolean): ((name: string) => boolean) | undefined {
+    return this.#session.ask(typeUrl, names, wildcard);
+  }
+
+  onChange(listener: () => void): void {
+    this.#session.onChange(listener);
+  }
+
+  close(): void {
+    this.#session.close();
+  }
 }

@@ -16,8 +16,8 @@ export interface ServersOptions {
   /** What is answered for people and scripts, and what beside it for monitoring. */
   readonly http: readonly Route[];
   readonly monitoring: readonly Route[];
-  /** Adds the services for proxies to a server. */
-  readonly register: (server: Server) => void;
+  /** Adds the services for proxies to a server; `local`: it serves a socket of this machine alone. */
+  readonly register: (server: Server, local: boolean) => void;
   /** Told when an address is listened on later than the others. */
   readonly changed: () => void;
 }
@@ -63,11 +63,13 @@ export class Servers {
 
   /** @throws StartError which names all that can not be taken */
   async openForProxies(): Promise<void> {
-    const { root, log, register } = this.#options;
+    const { root, log } = this.#options;
+    const register = (server: Server): void => this.#options.register(server, false);
+    const registerLocal = (server: Server): void => this.#options.register(server, true);
     const plain = ServerCredentials.createInsecure();
     await this.#listeners.open([
       this.#opening('grpc', (target) => listenGrpc(target, plain, register)),
-      this.#opening('grpcUnix', (target) => listenGrpcUnix(root, target, register)),
+      this.#opening('grpcUnix', (target) => listenGrpcUnix(root, target, registerLocal)),
       this.#tls(),
     ]);
     if (this.certificate !== undefined && this.certificate.credentials === undefined)
@@ -96,7 +98,7 @@ export class Servers {
     if (credentials === undefined) return undefined;
     return this.#opening('grpcTls', async (target) => {
       await assertFree(target);
-      return listenGrpc(target, credentials, this.#options.register);
+      return listenGrpc(target, credentials, (server) => this.#options.register(server, false));
     });
   }
 

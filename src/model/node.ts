@@ -20,6 +20,8 @@ export interface NodeDescription {
   readonly extensions: readonly string[];
   /** Full names of the messages that these are configured with; a list that others share. */
   readonly extensionTypes?: readonly string[];
+  /** Private keys of its namespace may go to it; absent: they may not. Not what it says, but what its connection is. */
+  readonly keys?: boolean;
 }
 
 /** Why a node can't be served; `message` says what to write instead. */
@@ -31,6 +33,11 @@ const TYPES: readonly string[] = ['sidecar', 'router', 'waypoint'] satisfies Pro
 const ISTIO_EXTENSIONS: ReadonlySet<string> = new Set(['istio.metadata_exchange', 'istio.stats', 'istio.alpn']);
 
 const NO_TYPES: readonly string[] = [];
+/** The namespace that a node says it is of: in its metadata, or else in its id. */
+export function namespaceOfNode({ id, metadata }: NodeDescription): string {
+  const [first = '', ...rest] = (id.split('~')[3] ?? '').split('.');
+  return text(metadata, 'NAMESPACE') || (rest.length > 0 ? first : '');
+}
 
 /** @see istio/istio pilot/pkg/model/context.go `ParseServiceNodeWithMetadata` */
 export function proxyOfNode(node: NodeDescription): Proxy | NodeRefusal {
@@ -59,7 +66,7 @@ export function proxyOfNode(node: NodeDescription): Proxy | NodeRefusal {
     ips,
     id,
     dnsDomain,
-    namespace: text(metadata, 'NAMESPACE') || (dnsDomain.split('.').length > 1 ? (dnsDomain.split('.')[0] ?? '') : ''),
+    namespace: namespaceOfNode(node),
     labels: labelsOf(metadata['LABELS']),
     metadata,
     ...(locality ? { locality: localityOf(locality) } : {}),
@@ -99,7 +106,7 @@ function interceptionMode(mode: string): InterceptionMode {
 }
 
 /** `AGENT` is set by istio-agent in the bootstraps that it writes. */
-function capabilitiesOf({ metadata, extensions }: NodeDescription): Capabilities {
+function capabilitiesOf({ metadata, extensions, keys = false }: NodeDescription): Capabilities {
   const istioExtensions = extensions.some((name) => ISTIO_EXTENSIONS.has(name));
   const said = (name: string) => metadata[name] === true || text(metadata, name).toLowerCase() === 'true';
   return {
@@ -107,6 +114,7 @@ function capabilitiesOf({ metadata, extensions }: NodeDescription): Capabilities
     lacks: lackedExtensions(extensions),
     istioStats: extensions.includes('istio.stats'),
     sds: istioExtensions || said('SDS') || said('AGENT'),
+    keys,
     grpc: text(metadata, 'GENERATOR') === 'grpc',
   };
 }

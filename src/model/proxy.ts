@@ -15,6 +15,8 @@ export interface Capabilities {
   readonly lacks: readonly string[];
   /** Secrets `default` and `ROOTCA` can be had by it (see INTERFACES: node without an SDS server). */
   readonly sds: boolean;
+  /** Private keys of its namespace may go to it: its connection hides them, and who it is, is proven. */
+  readonly keys: boolean;
   /** gRPC without a proxy (`GENERATOR: grpc`). */
   readonly grpc: boolean;
 }

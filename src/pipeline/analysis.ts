@@ -6,6 +6,7 @@ import { ANALYZERS } from '../model/analysis/analyzers.ts';
 import type { MeshFacts } from '../model/analysis/facts.ts';
 import { deriveAccessFacts } from './access-facts.ts';
 import { deriveAddressFacts } from './address-facts.ts';
+import { deriveCertificateFacts } from './certificate-facts.ts';
 import { deriveConversionFindings } from './conversions/findings.ts';
 import { deriveEnvoyFilterFacts } from './envoy-filter-facts.ts';
 import { deriveGatewayFacts } from './gateway-facts.ts';
@@ -45,6 +46,7 @@ export function deriveAnalysis(graph: Graph, mesh: Mesh, resources: ReadonlyMap<
     ...deriveServerFacts(graph, mesh, workloads),
     ...deriveConversionFindings(graph, mesh),
     ...deriveAccessFacts(graph, mesh),
+    ...deriveCertificateFacts(graph, mesh),
   };
   const findings = graph.collection<string, ConfigKey, readonly Finding[]>('findings', {
     items: (kind) => mesh.byKind.get(kind),

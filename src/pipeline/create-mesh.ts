@@ -17,6 +17,7 @@ import { deriveFindCluster } from './mesh-cluster.ts';
 import type { MeshOptions } from './options.ts';
 import { patchedTypes } from './patched.ts';
 import { deriveScopes } from './scopes.ts';
+import { deriveFileSecrets } from './secrets/file-secrets.ts';
 import { deriveServices } from './services.ts';
 import { deriveTrafficExtensions } from './traffic-extensions.ts';
 import { deriveVips } from './vips.ts';
@@ -62,7 +63,9 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
     keySets: deriveKeySets(graph, configuration, findCluster, options.jwksFetchMode),
     gateways,
     patched: patchedTypes({ configs, envoyFilters, mergedGateway }),
+    time: graph.input<'', number>('time'),
     mergedGateway,
+    fileSecrets: deriveFileSecrets(graph, { ...configuration, mergedGateway }),
     options,
   };
 }

@@ -19,6 +19,7 @@ import type { KeySets } from './key-sets.ts';
 import type { FindCluster } from './mesh-cluster.ts';
 import type { MeshOptions } from './options.ts';
 import type { Patched } from './patched.ts';
+import type { FileSecrets } from './secrets/file-secrets.ts';
 import type { TrafficExtensions } from './traffic-extensions.ts';
 import type { Vips } from './vips.ts';
 
@@ -71,6 +72,8 @@ export interface Mesh extends Configuration {
 
   /** Names that clients ask for, where only what is asked for is made. */
   readonly asked: AskedNames;
+  /** Milliseconds since 1970, to the hour: certificates expire. Set by whoever runs the process. */
+  readonly time: Input<typeof ONE, number>;
   readonly proxies: Input<string, Proxy>;
   /** The scope of a connected proxy. */
   readonly scopeOf: Derived<string, ProxyScope | undefined>;
@@ -82,8 +85,10 @@ export interface Mesh extends Configuration {
   readonly gateways: Derived<'', readonly GatewayHead[]>;
   /** Key: `ProxyScope`. The Gateways of a router as one; undefined for other proxies. */
   readonly mergedGateway: Derived<ProxyScope, MergedGateway | undefined>;
+  /** Files with certificates that configuration names. */
   readonly envoyFilters: EnvoyFilters;
   readonly patched: Patched;
+  readonly fileSecrets: FileSecrets;
   /** Addresses that are allocated automatically. */
   readonly vips: Vips;
   /** What Ingresses and objects of the Gateway API are made into. */

@@ -10,6 +10,7 @@ import {
   NAME_TABLE_TYPE,
   PROXY_CONFIG_TYPE,
   ROUTE_TYPE,
+  SECRET_TYPE,
 } from '../proto/type-urls.ts';
 import { deriveClusters } from './clusters.ts';
 import { deriveEndpoints } from './endpoints.ts';
@@ -20,6 +21,7 @@ import type { Mesh } from './mesh.ts';
 import { deriveNameTables } from './name-table.ts';
 import type { Outbound } from './outbound.ts';
 import { deriveRoutes } from './routes.ts';
+import { deriveSecrets } from './secrets/secrets.ts';
 import { deriveTrustBundle } from './trust-bundle.ts';
 
 /** The resources of one type: the set of each scope, by name. */
@@ -38,6 +40,7 @@ export const RESOURCE_TYPES: readonly ResourceType[] = [
   { typeUrl: ROUTE_TYPE, derive: deriveRoutes },
   { typeUrl: EXTENSION_CONFIG_TYPE, derive: deriveExtensionConfigs },
   { typeUrl: NAME_TABLE_TYPE, derive: deriveNameTables },
+  { typeUrl: SECRET_TYPE, derive: deriveSecrets },
   { typeUrl: PROXY_CONFIG_TYPE, derive: deriveTrustBundle },
   // All versions of a kind are one: an older reader asks for an older one.
   ...MCP_KINDS.flatMap((mcp) =>

@@ -6,6 +6,8 @@ export interface Peer {
   /** `ip:port`, or the path of a socket. */
   readonly address: string;
   readonly encrypted: boolean;
+  /** Over a socket of this machine, which its mode lets only some users reach. */
+  readonly local?: boolean;
   /** Proven identities, SPIFFE URIs as a rule; empty when nothing is proven. */
   readonly identities: readonly string[];
   /** A proxy passes on what somebody else says, whose address this is not. Default: false. */

@@ -72,9 +72,13 @@ export class DiscoveryServer {
     this.#directWrites = options.directWrites ?? true;
   }
 
-  /** Adds the discovery services to a server. */
-  register(server: Server): void {
-    for (const service of DISCOVERY_SERVICES) server.addService(definitionOf(service), this.#handlersOf(service));
+  /**
+   * Adds the discovery services to a server.
+   * @param local whether it serves a socket of this machine alone: `Peer.local` of all who call there
+   */
+  register(server: Server, local: boolean = false): void {
+    for (const service of DISCOVERY_SERVICES)
+      server.addService(definitionOf(service), this.#handlersOf(service, local));
   }
 
   /** The open streams that said who they are, in the order of their opening; for /debug/syncz. */
@@ -93,18 +97,23 @@ export class DiscoveryServer {
     for (const call of this.#calls) call.refuse('UNAVAILABLE', reason);
   }
 
-  #handlersOf(service: DiscoveryService): UntypedServiceImplementation {
+  #handlersOf(service: DiscoveryService, local: boolean): UntypedServiceImplementation {
     return {
-      [service.stream]: (call: RawCall) => this.#accept(call, sotw, service.onlyType),
-      [service.delta]: (call: RawCall) => this.#accept(call, delta, service.onlyType),
+      [service.stream]: (call: RawCall) => this.#accept(call, sotw, service.onlyType, local),
+      [service.delta]: (call: RawCall) => this.#accept(call, delta, service.onlyType, local),
       ...(service.fetch !== undefined && {
         [service.fetch]: (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) =>
-          this.#fetch(call, service.onlyType, callback),
+          this.#fetch(call, service.onlyType, local, callback),
       }),
     };
   }
 
-  #accept<Request extends AnyRequest>(raw: RawCall, protocol: Protocol<Request>, onlyType: string | undefined): void {
+  #accept<Request extends AnyRequest>(
+    raw: RawCall,
+    protocol: Protocol<Request>,
+    onlyType: string | undefined,
+    local: boolean,
+  ): void {
     const transport = new Transport(raw, this.#directWrites);
     const { connection } = transport;
     const call = new DiscoveryCall(raw, transport, protocol, onlyType, this.#context, () => {
@@ -119,12 +128,9 @@ export class DiscoveryServer {
     try {
       this.#admit(ofConnection);
       const peer = this.#authenticate(callerOf(raw));
-      if (peer instanceof Promise) {
-        peer.then(
-          (known) => call.start(known),
-          (error: unknown) => call.abort(error),
-        );
-      } else call.start(peer);
+      const start = (known: Peer): void => call.start({ ...known, local });
+      if (peer instanceof Promise) peer.then(start).catch((error: unknown) => call.abort(error));
+      else start(peer);
     } catch (error) {
       call.abort(error);
     }
@@ -145,7 +151,12 @@ export class DiscoveryServer {
     }
   }
 
-  #fetch(call: ServerUnaryCall<Buffer, Buffer>, onlyType: string | undefined, callback: sendUnaryData<Buffer>): void {
+  #fetch(
+    call: ServerUnaryCall<Buffer, Buffer>,
+    onlyType: string | undefined,
+    local: boolean,
+    callback: sendUnaryData<Buffer>,
+  ): void {
     const refuse = (error: unknown): void => {
       const known = error instanceof ConnectError;
       if (!known) this.#context.events.onError?.(error, undefined);
@@ -154,7 +165,8 @@ export class DiscoveryServer {
       this.#context.events.onReject?.({ peer: call.getPeer(), proxy: undefined, code, message: details });
       callback({ code: status[code], details });
     };
-    const answer = (peer: Peer): void => callback(null, fetched(call.request, onlyType, peer, this.#context));
+    const answer = (peer: Peer): void =>
+      callback(null, fetched(call.request, onlyType, { ...peer, local }, this.#context));
     try {
       if (this.#closing !== undefined) throw new ConnectError('UNAVAILABLE', this.#closing);
       const peer = this.#authenticate(callerOf(call));

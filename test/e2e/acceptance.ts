@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '../../src/base/json.ts';
 import type { Variant } from '../../src/xds/events.ts';
-import { type CaseProxy, type CorpusCase, expectedResources, isSidecar } from '../parity/case-files.ts';
+import { type CaseProxy, type CorpusCase, expectedResources, isRouter, isSidecar } from '../parity/case-files.ts';
 import type { TestAuthority } from '../support/certificates.ts';
 import type { EnvoyProcess } from '../support/envoy-process.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
@@ -9,6 +9,7 @@ import { type Namespace, Network } from '../support/network.ts';
 import { Resident } from '../support/resident.ts';
 import { headerModule } from '../support/wasm-module.ts';
 import { WorkDir } from '../support/work-dir.ts';
+import { replaceCertificates } from './case-secrets.ts';
 import { MachineEnvoy, openToProxies } from './machine-envoy.ts';
 
 /** What an upstream Envoy made of its configuration. */
@@ -34,8 +35,13 @@ export class ServedCase {
     this.dir = dir;
   }
 
-  static async start(corpusCase: Pick<CorpusCase, 'directory' | 'env'>): Promise<ServedCase> {
+  /** @param authority whose certificates are put into the case's Secrets, so that its clients are believed */
+  static async start(
+    corpusCase: Pick<CorpusCase, 'directory' | 'env'>,
+    authority?: TestAuthority,
+  ): Promise<ServedCase> {
     const dir = WorkDir.copyOf(corpusCase.directory, 'case');
+    if (authority !== undefined) replaceCertificates(dir, authority);
     openToProxies(dir);
     const listen = { grpcUnix: dir.at('xds.sock') };
     try {
@@ -71,8 +77,10 @@ export function boundAddresses(corpusCase: CorpusCase, proxy: CaseProxy): readon
 
 /** Names of files that the agent of a proxy is asked for. */
 export function fileSecrets(corpusCase: CorpusCase, proxy: CaseProxy): ReadonlySet<string> {
-  const clusters = [...expectedResources(corpusCase, proxy, 'cds').values()];
-  return new Set(JSON.stringify(clusters).match(/(?<=")file-(cert|root):[^"]*(?=")/g));
+  const resources = (['cds', 'lds'] as const).flatMap((type) => [
+    ...expectedResources(corpusCase, proxy, type).values(),
+  ]);
+  return new Set(JSON.stringify(resources).match(/(?<=")file-(cert|root):[^"]*(?=")/g));
 }
 
 /** A module for each file under `/opt` that a proxy is to run one from. */
@@ -86,15 +94,15 @@ function at(value: JsonValue | undefined, ...path: readonly string[]): JsonValue
   return path.reduce<JsonValue | undefined>((inner, key) => (inner as JsonObject | undefined)?.[key], value);
 }
 
-/** Puts each sidecar of a case before an upstream Envoy, without an SDS server and with one. */
+/** Puts each sidecar and router of a case before an upstream Envoy, without an SDS server and with one. */
 export async function acceptances(
   corpusCase: CorpusCase,
   authority: TestAuthority,
   variant: Variant = 'delta',
 ): Promise<readonly Acceptance[]> {
-  await using served = await ServedCase.start(corpusCase);
+  await using served = await ServedCase.start(corpusCase, authority);
   const results: Acceptance[] = [];
-  for (const proxy of corpusCase.proxies.filter(isSidecar)) {
+  for (const proxy of corpusCase.proxies.filter((one) => isSidecar(one) || isRouter(one))) {
     const bound = boundAddresses(corpusCase, proxy).filter((address) => !proxy.ips.includes(address));
     const both = [undefined, authority].map(async (given) => {
       using network = new Network();

@@ -1,14 +1,17 @@
 /**
- * Puts the sidecars of the cases under a directory before an upstream Envoy, without an SDS server and with one:
+ * Puts the sidecars and routers of the cases under a directory before an upstream Envoy, without an SDS server and with one, and
+ * sends one request through each filter chain of a router:
  *   npm run e2e:conformance -- DIR [case-prefix…]
- * A line a sidecar that was not taken whole, the totals last. Needs root: each Envoy runs in a network namespace of its own.
+ * A line a proxy, the totals last. Needs root: each Envoy runs in a network namespace of its own.
  */
 import { basename } from 'node:path';
-import { caseDirectories, readCase } from '../parity/case-files.ts';
+import { type CaseProxy, caseDirectories, isRouter, readCase } from '../parity/case-files.ts';
 import { TestAuthority } from '../support/certificates.ts';
 import { noNamespaces } from '../support/network.ts';
 import { WorkDir } from '../support/work-dir.ts';
-import { acceptances } from './acceptance.ts';
+import { acceptances, ServedCase } from './acceptance.ts';
+import { gatewayRequests } from './traffic/gateway-requests.ts';
+import { trafficFailures } from './traffic/send.ts';
 
 const [directory, ...prefixes] = process.argv.slice(2);
 const missing = directory === undefined ? 'a directory with cases is needed: DIR' : noNamespaces();
@@ -17,23 +20,63 @@ if (directory === undefined || missing !== undefined) {
   process.exit(2);
 }
 
+/** How many of all. */
+class Count {
+  readonly what: string;
+  good = 0;
+  all = 0;
+
+  constructor(what: string) {
+    this.what = what;
+  }
+
+  add(good: number, all: number): void {
+    this.good += good;
+    this.all += all;
+  }
+
+  toString(): string {
+    return `${this.good} of ${this.all} ${this.what}`;
+  }
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
 using files = new WorkDir('authority');
 const authority = new TestAuthority(files.path);
-const counts = { plain: [0, 0], sds: [0, 0] };
+const counts = {
+  sidecar: [new Count('sidecars taken without SDS'), new Count('with SDS')],
+  router: [new Count('routers taken without SDS'), new Count('with SDS')],
+  requests: [new Count('requests through routers answered without SDS'), new Count('with SDS')],
+} as const;
 for (const path of caseDirectories(directory)) {
   const name = basename(path);
   if (prefixes.length > 0 && !prefixes.some((prefix) => name.startsWith(prefix))) continue;
-  for (const { proxy, sds, clusters, listeners, problems } of await acceptances(readCase(path), authority)) {
-    const count = sds ? counts.sds : counts.plain;
-    count[0] = (count[0] ?? 0) + (problems.length === 0 ? 1 : 0);
-    count[1] = (count[1] ?? 0) + 1;
+  const corpusCase = readCase(path);
+  const ofProxy = (name: string) => corpusCase.proxies.find((proxy) => proxy.name === name) as CaseProxy;
+  for (const { proxy, sds, clusters, listeners, problems } of await acceptances(corpusCase, authority)) {
+    const count = counts[isRouter(ofProxy(proxy)) ? 'router' : 'sidecar'][sds ? 1 : 0];
+    count?.add(problems.length === 0 ? 1 : 0, 1);
     const verdict = problems.length === 0 ? 'taken' : 'NOT TAKEN';
     const what = `${clusters} clusters, ${listeners} listeners`;
-    process.stdout.write(`${name} ${proxy} ${sds ? 'with SDS' : 'without SDS'}: ${verdict} (${what})\n`);
-    for (const problem of problems) process.stdout.write(`    ${problem}\n`);
+    say(`${name} ${proxy} ${sds ? 'with SDS' : 'without SDS'}: ${verdict} (${what})`);
+    for (const problem of problems) say(`    ${problem}`);
+  }
+  const routers = corpusCase.proxies.filter(isRouter);
+  if (routers.length === 0) continue;
+  await using served = await ServedCase.start(corpusCase, authority);
+  for (const router of routers) {
+    for (const sds of [false, true]) {
+      const requests = gatewayRequests(corpusCase, router, authority, sds);
+      const traffic = { case: name, proxy: router.name, ...(sds ? { sds } : {}), requests } as const;
+      const failures = await trafficFailures(traffic, corpusCase, served, authority);
+      counts.requests[sds ? 1 : 0]?.add(requests.length - failures.length, requests.length);
+      const answered = `${requests.length - failures.length} of ${requests.length} requests answered`;
+      say(`${name} ${router.name} ${sds ? 'with SDS' : 'without SDS'}: ${answered}`);
+      for (const failure of failures) say(`    ${failure}`);
+    }
   }
 }
-process.stdout.write(
-  `without SDS: ${counts.plain.join(' of ')} sidecars taken; with SDS: ${counts.sds.join(' of ')}\n`,
-);
-process.exitCode = counts.plain[0] === counts.plain[1] && counts.sds[0] === counts.sds[1] ? 0 : 1;
+const all = Object.values(counts);
+for (const pair of all) say(pair.join('; '));
+process.exitCode = all.flat().every(({ good, all }) => good === all) ? 0 : 1;

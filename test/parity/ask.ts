@@ -23,7 +23,7 @@ export async function answersFor(
 ): Promise<Answers> {
   const node = caseNode(proxy, dataplane);
   if (proxy.grpcListeners) return grpcAnswers(address, node, proxy.grpcListeners);
-  using client = new AdsClient({ address, node, variant });
+  using client = new AdsClient({ address, node, variant, secrets: true });
   await client.settled(WITHIN_MS);
   return new Map(SHORT_TYPES.map((type) => [type, client.resources(TYPES[type])]));
 }

@@ -47,10 +47,11 @@ export const TYPES = {
   rds: 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration',
   ecds: 'type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig',
   nds: 'type.googleapis.com/istio.networking.nds.v1.NameTable',
+  sds: 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret',
 } as const;
 
 export type ShortType = keyof typeof TYPES;
-export const SHORT_TYPES: readonly ShortType[] = ['cds', 'eds', 'lds', 'rds', 'ecds', 'nds'];
+export const SHORT_TYPES: readonly ShortType[] = ['cds', 'eds', 'lds', 'rds', 'ecds', 'nds', 'sds'];
 
 /** Resources by name. */
 export type Resources = ReadonlyMap<string, JsonObject>;
@@ -80,6 +81,11 @@ export function readCase(directory: string): CorpusCase {
 /** Whether the proxy is an Envoy beside a workload. */
 export function isSidecar({ type, metadata }: CaseProxy): boolean {
   return type === 'sidecar' && metadata['GENERATOR'] !== 'grpc';
+}
+
+/** Whether the proxy is an Envoy that others call from outside. */
+export function isRouter({ type }: CaseProxy): boolean {
+  return type === 'router';
 }
 
 export function expectedResources({ directory }: CorpusCase, proxy: CaseProxy, type: ShortType): Resources {

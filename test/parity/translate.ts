@@ -34,6 +34,7 @@ export function connect(pipeline: Pipeline, client: CaseProxy, dataplane: Datapl
     metadata,
     ...(client.locality ? { locality: client.locality } : {}),
     extensions: dataplane === 'istio' ? ['istio.metadata_exchange', 'istio.stats', 'istio.alpn'] : [],
+    keys: true,
   });
   if ('refused' in proxy) throw new Error(proxy.refused);
   pipeline.graph.batch(() => pipeline.mesh.proxies.set(client.name, proxy));

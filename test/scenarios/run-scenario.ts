@@ -50,6 +50,7 @@ async function judged(scenario: Scenario, checks: readonly Check[]): Promise<rea
     const judge = async (at: string) => {
       for (const check of checks)
         if (check.at === at && check.kind !== 'load') results.push(await judgedNow(check, world));
+      await world.connections.open(checks, at);
       world.remember(at);
       await judgeLasting();
     };

@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../src/base/json.ts';
-import { LISTENER_TYPE } from '../../src/proto/type-urls.ts';
 import { AdsClient } from '../support/ads-client.ts';
 import { envoyBootstrap } from '../support/envoy-bootstrap.ts';
 import { EnvoyProcess } from '../support/envoy-process.ts';
@@ -23,15 +22,11 @@ export class RunningNode {
   /** Stats of the Envoy when its node was started and ready. */
   #statsAtStart: ReadonlyMap<string, number> = new Map();
 
-  constructor(about: ScenarioNode, address: string) {
+  /** @param socket of the control plane: keys may go over it */
+  constructor(about: ScenarioNode, socket: string) {
     this.about = about;
     this.json = scenarioNodeJson(about);
-    this.client = new AdsClient({ address, node: this.json });
-  }
-
-  /** Whether the control plane makes anything for it: for a router without listeners it does not. */
-  get isServed(): boolean {
-    return this.about.type !== 'router' || this.client.type(LISTENER_TYPE).held.size > 0;
+    this.client = new AdsClient({ address: `unix:${socket}`, node: this.json });
   }
 
   get envoy(): EnvoyProcess | undefined {
@@ -43,11 +38,11 @@ export class RunningNode {
   }
 
   /** Resolves when the client has all; the Envoy goes on by itself. */
-  async start(name: string, address: string, dir: WorkDir): Promise<void> {
+  async start(name: string, socket: string, dir: WorkDir): Promise<void> {
     // What it lacks is for the checks to say.
     await this.client.settled(10_000).catch(() => {});
-    if (!this.about.realEnvoy || !this.isServed) return;
-    const bootstrap = envoyBootstrap({ xds: address, node: this.json });
+    if (!this.about.realEnvoy) return;
+    const bootstrap = envoyBootstrap({ xds: socket, node: this.json });
     this.#envoy = await EnvoyProcess.start({ bootstrap, dir, name });
     await this.#envoy.untilReady(10_000).catch(() => {});
     this.#statsAtStart = await this.#envoy.stats();

@@ -15,13 +15,9 @@ const NEEDED_BY_KIND: Readonly<Record<string, string>> = {
 /** Features that the findings, metrics and states of a scenario are about and that are not there yet. */
 const NEEDED_BY_FEATURE: Readonly<Record<string, string>> = {
   CA: 'a certificate authority',
-  'SDS from files': 'a gateway',
   'instance registry': 'an instance registry',
 };
 const ABOUT_FEATURES: ReadonlySet<string> = new Set(['diag', 'metric', 'debug', 'status']);
-
-/** Kinds that go through a gateway whatever their node is. */
-const THROUGH_NODE: ReadonlySet<string> = new Set(['tls', 'conn_alive']);
 
 /** Orders that nobody follows yet, with what would. */
 const NEEDED_BY_ORDER: readonly (readonly [RegExp, string])[] = [[/-agent\b/, 'an agent']];
@@ -36,9 +32,6 @@ export function neededBefore(scenario: Scenario, check: Check): string | undefin
 
 /** What a check needs that only the running scenario tells. */
 export function neededNow(world: World, check: Check): string | undefined {
-  const node = world.nodes.get(check.node ?? '');
-  if (node !== undefined && !node.isServed) return 'a gateway';
-  if (THROUGH_NODE.has(check.kind)) return 'a gateway';
   // A node is what the order was about; what has no node (findings, say) is about the control plane.
   if (check.node === undefined && check['agent'] === undefined) return undefined;
   const order = world.unfollowed.find((one) => one.at <= check.at)?.order;

@@ -7,6 +7,7 @@ import { TextServer } from '../support/text-server.ts';
 import { keySet, TokenKey } from '../support/tokens.ts';
 import { waitFor } from '../support/wait.ts';
 import { WorkDir } from '../support/work-dir.ts';
+import { HeldConnections } from './checks/tls.ts';
 import type { Scenario, ScenarioNode, Step } from './scenario.ts';
 import { RunningNode, type Snapshot } from './scenario-node.ts';
 import { ScriptedStream } from './scripted-stream.ts';
@@ -26,6 +27,8 @@ export class World {
   readonly nodes: Map<string, RunningNode> = new Map();
   /** Raw streams of scripts, by node and variant; they stay open over steps. */
   readonly scripted: Map<string, ScriptedStream> = new Map();
+  /** TLS connections that stay open over steps. */
+  readonly connections: HeldConnections = new HeldConnections();
   /** What checks recorded, by the name that they gave it. */
   readonly records: Map<string, string> = new Map();
   /** When the script of the current step had ended, or the start; monotonic milliseconds. */
@@ -45,6 +48,10 @@ export class World {
     this.scenario = scenario;
     this.dir = WorkDir.copyOf(scenario.directory, scenario.id);
     mkdirSync(this.dir.at('.tmp'), { recursive: true });
+  }
+
+  get #socket(): string {
+    return this.dir.at('xds.sock');
   }
 
   /** @throws Error when the control plane is not running */
@@ -76,7 +83,7 @@ export class World {
       this.#backends.push(await waitFor(start, { what: `free port ${port}`, withinMs: 120_000, everyMs: 200 }));
     }
     if (this.scenario.mcp !== '') await this.#startMcp('v1');
-    this.#istiod = await IstiodProcess.start({ root: this.dir.path });
+    this.#istiod = await IstiodProcess.start({ root: this.dir.path, listen: { grpcUnix: this.#socket } });
     const automatic = Object.entries(this.scenario.nodes).filter(([, { start }]) => start !== 'manual');
     await Promise.all(automatic.map(([name, about]) => this.#startNode(name, about)));
     this.stepEnded = performance.now();
@@ -124,6 +131,7 @@ export class World {
 
   async stop(): Promise<void> {
     for (const stream of this.scripted.values()) stream.close();
+    this.connections.close();
     await Promise.all([...this.nodes.values()].map((node) => node.stop()));
     await this.#istiod?.stop();
     await this.#keyServer?.[Symbol.asyncDispose]();
@@ -180,9 +188,8 @@ export class World {
   }
 
   async #startNode(name: string, about: ScenarioNode): Promise<void> {
-    const address = this.istiod.addresses.grpc;
-    const node = new RunningNode(about, address);
+    const node = new RunningNode(about, this.#socket);
     this.nodes.set(name, node);
-    await node.start(name, address, this.dir);
+    await node.start(name, this.#socket, this.dir);
   }
 }

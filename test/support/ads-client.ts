@@ -1,3 +1,4 @@
+import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { JsonObject } from '../../src/base/json.ts';
 import {
   CLUSTER_TYPE,
@@ -6,21 +7,26 @@ import {
   LISTENER_TYPE,
   NAME_TABLE_TYPE,
   ROUTE_TYPE,
+  SECRET_TYPE,
 } from '../../src/proto/type-urls.ts';
 import type { Variant } from '../../src/xds/events.ts';
 import { AdsStream, type Received, resourceJson } from './ads-stream.ts';
-import { endpointsOf, extensionsOf, routesOf } from './references.ts';
+import { endpointsOf, extensionsOf, routesOf, secretsOf } from './references.ts';
 import { Subscription } from './subscription.ts';
 
 export interface AdsClientOptions {
-  /** `host:port` of plaintext xDS. */
+  /** `host:port` of plaintext xDS, or `unix:` and the path of a socket. */
   readonly address: string;
   /** `envoy.config.core.v3.Node` in proto JSON. See `sidecarNode`. */
   readonly node: JsonObject;
   /** Default delta. */
   readonly variant?: Variant;
+  /** Default: plaintext. */
+  readonly credentials?: ChannelCredentials;
   /** Whether it wants the agent's name table. Default: whether the node says DNS_CAPTURE. */
   readonly nameTable?: boolean;
+  /** Whether it asks for the secrets that clusters and listeners name. Default false. */
+  readonly secrets?: boolean;
   /** Connects again by itself, as Envoy does, when the stream ends. Default true. */
   readonly reconnect?: boolean;
   /** Why a response is refused; undefined takes it. */
@@ -133,7 +139,12 @@ export class AdsClient {
   #open(): AdsStream {
     this.#streams++;
     this.#greeted = false;
-    const stream = new AdsStream(this.#options.address, this.variant, (received) => this.#receive(received));
+    const stream = new AdsStream(
+      this.#options.address,
+      this.variant,
+      (received) => this.#receive(received),
+      this.#options.credentials,
+    );
     void stream.ended.then(() => {
       if (this.#closed || this.#options.reconnect === false) return this.#changed();
       this.#timer = setTimeout(() => this.#reconnect(), RECONNECT_MS);
@@ -221,6 +232,11 @@ export class AdsClient {
         const names = [...new Set(listeners.flatMap(namesOf))].sort();
         if (names.length > 0 || this.type(type).requested) this.subscribe(type, names);
       }
+    }
+    if (this.#options.secrets && (typeUrl === CLUSTER_TYPE || typeUrl === LISTENER_TYPE)) {
+      const resources = [CLUSTER_TYPE, LISTENER_TYPE].flatMap((type) => [...this.resources(type).values()]);
+      const names = [...new Set(resources.flatMap(secretsOf))].sort();
+      if (names.length > 0 || this.type(SECRET_TYPE).requested) this.subscribe(SECRET_TYPE, names);
     }
     const listeners = this.type(LISTENER_TYPE);
     const clusters = [this.type(CLUSTER_TYPE), this.type(ENDPOINT_TYPE)];

@@ -1,5 +1,11 @@
 import { Buffer } from 'node:buffer';
-import { Client, type ClientDuplexStream, credentials, type StatusObject } from '@grpc/grpc-js';
+import {
+  type ChannelCredentials,
+  Client,
+  type ClientDuplexStream,
+  credentials,
+  type StatusObject,
+} from '@grpc/grpc-js';
 import type { JsonObject } from '../../src/base/json.ts';
 import { decodeMessage } from '../../src/proto/decode.ts';
 import {
@@ -54,10 +60,15 @@ export class AdsStream {
   readonly #call: ClientDuplexStream<Buffer, Buffer>;
   #status: StatusObject | undefined;
 
-  /** @param address `host:port`, plaintext */
-  constructor(address: string, variant: Variant, onResponse: (received: Received) => void) {
+  /** @param address `host:port`, plaintext, or `unix:` and the path of a socket */
+  constructor(
+    address: string,
+    variant: Variant,
+    onResponse: (received: Received) => void,
+    channel: ChannelCredentials = credentials.createInsecure(),
+  ) {
     this.variant = variant;
-    this.#client = new Client(address, credentials.createInsecure(), {
+    this.#client = new Client(address, channel, {
       'grpc.use_local_subchannel_pool': 1,
       'grpc.max_receive_message_length': -1,
     });

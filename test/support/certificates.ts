@@ -24,6 +24,11 @@ export class TestAuthority {
 
   /** @param names subject alternative names as openssl writes them: `URI:spiffe://…`, `DNS:…` */
   issue(...names: readonly string[]): Certificate {
+    return this.issueFor(2, ...names);
+  }
+
+  /** @param days for how long the certificate holds */
+  issueFor(days: number, ...names: readonly string[]): Certificate {
     const name = `leaf-${this.#issued++}`;
     const [key, request, chain, extensions] = ['key', 'csr', 'pem', 'ext'].map((ending) => `${name}.${ending}`) as [
       string,
@@ -36,20 +41,35 @@ export class TestAuthority {
       `subjectAltName=critical,${names.join()}\nextendedKeyUsage=serverAuth,clientAuth\n`,
     );
     this.#openssl('req', '-new', ...NEW_KEY, '-keyout', key, '-out', request, '-subj', '/');
-    const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', extensions];
+    const signed = [
+      '-CA',
+      'ca.pem',
+      '-CAkey',
+      'ca.key',
+      '-CAcreateserial',
+      '-days',
+      String(days),
+      '-extfile',
+      extensions,
+    ];
     this.#openssl('x509', '-req', '-in', request, '-out', chain, ...signed);
     const read = (file: string): string => readFileSync(join(this.#directory, file), 'utf8');
     return { chain: read(chain), key: read(key) };
   }
 
-  /** A list of revoked certificates with none in it, in PEM. */
-  revocations(): string {
+  /** A list of revoked certificates with these in it, in PEM. */
+  revocations(...revoked: readonly Certificate[]): string {
     writeFileSync(
       join(this.#directory, 'ca.cnf'),
       '[ca]\ndefault_ca = own\n[own]\ndatabase = index.txt\ndefault_md = sha256\ndefault_crl_days = 2\n',
     );
     writeFileSync(join(this.#directory, 'index.txt'), '');
-    this.#openssl('ca', '-gencrl', '-config', 'ca.cnf', '-keyfile', 'ca.key', '-cert', 'ca.pem', '-out', 'crl.pem');
+    const own = ['-config', 'ca.cnf', '-keyfile', 'ca.key', '-cert', 'ca.pem'];
+    for (const { chain } of revoked) {
+      writeFileSync(join(this.#directory, 'revoked.pem'), chain);
+      this.#openssl('ca', ...own, '-revoke', 'revoked.pem');
+    }
+    this.#openssl('ca', '-gencrl', ...own, '-out', 'crl.pem');
     return readFileSync(join(this.#directory, 'crl.pem'), 'utf8');
   }
 

@@ -51,6 +51,8 @@ export interface Client {
   readonly extensionTypes?: readonly string[];
   /** Extensions that it lists, instead of those. */
   readonly extensions?: readonly string[];
+  /** Private keys may go to it; default false. */
+  readonly keys?: boolean;
 }
 
 /** A pipeline in memory with connected clients. */
@@ -109,6 +111,7 @@ export function meshFixture(
           ...(client.metadata as Record<string, never>),
         },
         extensions: client.extensions ?? (dataplane === 'istio' ? ['istio.alpn'] : []),
+        keys: client.keys ?? false,
         ...(client.locality ? { locality: client.locality } : {}),
         ...(client.extensionTypes ? { extensionTypes: client.extensionTypes } : {}),
       });

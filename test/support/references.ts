@@ -19,6 +19,14 @@ export function extensionsOf(listener: JsonObject): readonly string[] {
   );
 }
 
+/** The secrets that a cluster or listener asks for over the stream that the Envoy has already. */
+export function secretsOf(resource: JsonValue | undefined): readonly string[] {
+  if (Array.isArray(resource)) return resource.flatMap(secretsOf);
+  const one = object(resource);
+  const asked = object(one['sdsConfig'])['ads'] === undefined ? [] : [text(one['name']) ?? ''];
+  return [...asked, ...Object.values(one).flatMap(secretsOf)];
+}
+
 /** The clusters that the routes of a route configuration name. */
 export function clustersOf(routes: JsonObject): readonly string[] {
   const actions = objects(routes['virtualHosts'])

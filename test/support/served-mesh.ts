@@ -53,7 +53,12 @@ export async function servedMesh(files: MeshFiles, options: Partial<MeshOptions>
   };
   const refusals = new Refusals(sessions, () => 0);
   const discovery = new DiscoveryServer({
-    provider: resourceProvider(sessions, { revision: 'default', mayReadConfiguration: () => true }),
+    provider: resourceProvider(sessions, {
+      revision: 'default',
+      mayReadConfiguration: () => true,
+      secretsOverPlaintext: false,
+      log: logger,
+    }),
     events: bothEvents(
       refusals.events,
       logEvents(logger, { onAck: look, onNack: look, onStreamClose: look }, refusedFrom(pipeline, sessions, store)),

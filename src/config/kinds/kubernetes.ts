@@ -5,7 +5,6 @@ import type {
   Endpoints as EndpointsSpec,
   KubeService as KubeServiceSpec,
   Pod as PodSpec,
-  Secret as SecretSpec,
 } from '#generated/config/specs.ts';
 import { isIpAddress, isIpv6 } from '../../base/address.ts';
 import { defineKind, type KindDefinition } from '../kind.ts';
@@ -20,11 +19,11 @@ import {
   NodeStatus,
   Pod,
   PodStatus,
-  Secret,
   ServiceAccount,
 } from '../schema/kubernetes.ts';
 import { ipProblem, portProblem } from './addresses.ts';
 import { problem } from './names.ts';
+import { SECRET } from './secret.ts';
 
 const CORE = { group: '', versions: ['v1'], scope: 'Namespaced' } as const;
 
@@ -144,22 +143,6 @@ export const NAMESPACE: KindDefinition = defineKind({
   plural: 'namespaces',
   specField: 'spec',
   schema: Namespace,
-});
-
-export const SECRET: KindDefinition<SecretSpec> = defineKind({
-  ...CORE,
-  kind: 'Secret',
-  plural: 'secrets',
-  specField: 'root',
-  schema: Secret,
-  default: ({ data, stringData, ...spec }) => {
-    const texts = Object.entries(stringData ?? {}).map(([name, text]) => [name, Buffer.from(text).toString('base64')]);
-    return Object.freeze({
-      type: 'Opaque',
-      ...spec,
-      data: Object.freeze({ ...data, ...Object.fromEntries(texts) }),
-    });
-  },
 });
 
 export const CONFIG_MAP: KindDefinition = defineKind({

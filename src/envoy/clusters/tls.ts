@@ -10,6 +10,7 @@ import {
   fileCertificate,
   fileRoots,
   meshClientAlpn,
+  readsOwnFiles,
   upstreamTlsSocket,
   validation,
   workloadIdentity,
@@ -116,14 +117,16 @@ function rulesTls(settings: ClientTLSSettings, input: UpstreamTlsInput): Upstrea
 function credentialContext(
   settings: ClientTLSSettings,
   names: readonly string[] | undefined,
-  { view: { secretSockets } }: UpstreamTlsInput,
+  { view: { secretSockets, sds } }: UpstreamTlsInput,
 ): CommonTlsContext {
   const { credentialName = '', insecureSkipVerify } = settings;
   return {
     ...(settings.mode === 'MUTUAL'
-      ? { tlsCertificateSdsSecretConfigs: [credentialSecret(credentialName, secretSockets)] }
+      ? { tlsCertificateSdsSecretConfigs: [credentialSecret(credentialName, secretSockets, sds)] }
       : {}),
-    ...(insecureSkipVerify ? {} : validation(credentialRoots(credentialName, secretSockets), namesToExpect(names))),
+    ...(insecureSkipVerify
+      ? {}
+      : validation(credentialRoots(credentialName, secretSockets, sds), namesToExpect(names))),
   };
 }
 
@@ -141,26 +144,27 @@ function fileContext(
   if (mode === 'MUTUAL' && (clientCertificate === '' || privateKey === '')) return undefined;
   const roots = caCertificates || SYSTEM_ROOTS;
   const conditions: CertificateValidationContext = {
-    ...(caCrl ? { crl: { filename: caCrl } } : {}),
+    ...(caCrl && (readsOwnFiles(secretSockets, sds) || roots === SYSTEM_ROOTS) ? { crl: { filename: caCrl } } : {}),
     ...namesToExpect(names),
   };
   const certificate = fileCertificate(clientCertificate, privateKey, secretSockets, sds);
   return {
     ...(mode === 'MUTUAL' ? { tlsCertificateSdsSecretConfigs: [certificate] } : {}),
-    ...(insecureSkipVerify ? { validationContext: {} } : validated(roots, conditions, input)),
+    ...(insecureSkipVerify ? { validationContext: {} } : validated(roots, caCrl, conditions, input)),
   };
 }
 
 /** Without an agent an Envoy finds the roots of its operating system itself. */
 function validated(
   roots: string,
+  revocations: string | undefined,
   conditions: CertificateValidationContext,
   { view: { sds, secretSockets } }: UpstreamTlsInput,
 ): CommonTlsContext {
   if (!sds && roots === SYSTEM_ROOTS && conditions.crl === undefined) {
     return { validationContext: { systemRootCerts: {}, ...conditions } };
   }
-  return validation(fileRoots(roots, secretSockets, sds), conditions);
+  return validation(fileRoots(roots, secretSockets, sds, revocations), conditions);
 }
 
 function namesToExpect(names: readonly string[] | undefined): CertificateValidationContext {

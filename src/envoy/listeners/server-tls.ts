@@ -9,6 +9,7 @@ import {
   downstreamTlsSocket,
   exactNames,
   meshTcpServerAlpn,
+  readsOwnFiles,
   type SecretSockets,
   serverIdentity,
   validation,
@@ -65,7 +66,12 @@ function tlsParams(settings: ServerTLSSettings, defaults: TLSConfig | undefined)
   return Object.keys(params).length > 0 ? { tlsParams: params } : {};
 }
 
-function clientConditions(settings: ServerTLSSettings, byCredential: boolean): CertificateValidationContext {
+/** @param ownFiles files are read on the node's machine */
+function clientConditions(
+  settings: ServerTLSSettings,
+  byCredential: boolean,
+  ownFiles: boolean,
+): CertificateValidationContext {
   const names = exactNames(settings.subjectAltNames);
   return {
     ...(names === undefined ? {} : { matchSubjectAltNames: names }),
@@ -75,27 +81,27 @@ function clientConditions(settings: ServerTLSSettings, byCredential: boolean): C
     ...(byCredential && settings.verifyCertificateHash
       ? { verifyCertificateHash: settings.verifyCertificateHash }
       : {}),
-    ...(!byCredential && settings.caCrl ? { crl: { filename: settings.caCrl } } : {}),
+    ...(!byCredential && ownFiles && settings.caCrl ? { crl: { filename: settings.caCrl } } : {}),
     ...(settings.insecureSkipVerify ? { trustChainVerification: 'ACCEPT_UNTRUSTED' as const } : {}),
   };
 }
 
 /** Certificates that this control plane, or another server of secrets, hands out by name. */
 function credentialIdentity(
-  { settings, sockets, omitsIdleNames = false }: ServerTls,
+  { settings, sockets, agent, omitsIdleNames = false }: ServerTls,
   checksClients: boolean,
 ): CommonTlsContext {
   const { credentialName = '', credentialNames = [], caCertCredentialName = '', subjectAltNames } = settings;
   const own = credentialNames.length > 0 ? credentialNames : [credentialName];
   const roots =
     caCertCredentialName === ''
-      ? credentialRoots(own[0] ?? '', sockets)
-      : credentialSecret(caCertCredentialName, sockets);
+      ? credentialRoots(own[0] ?? '', sockets, agent)
+      : credentialSecret(caCertCredentialName, sockets, agent);
   const names = exactNames(subjectAltNames);
   return {
-    tlsCertificateSdsSecretConfigs: own.map((name) => credentialSecret(name, sockets)),
+    tlsCertificateSdsSecretConfigs: own.map((name) => credentialSecret(name, sockets, agent)),
     ...(checksClients
-      ? validation(roots, clientConditions(settings, true))
+      ? validation(roots, clientConditions(settings, true, true))
       : names === undefined || omitsIdleNames
         ? {}
         : { validationContext: { matchSubjectAltNames: names } }),
@@ -119,7 +125,8 @@ export interface ServerTls {
 
 function fileIdentity({ settings, serverFiles, sockets, agent }: ServerTls, checksClients: boolean): CommonTlsContext {
   const { mode, tlsCertificates = [], serverCertificate = '', privateKey = '', caCertificates = '' } = settings;
-  const conditions = checksClients ? clientConditions(settings, false) : undefined;
+  const { caCrl = '' } = settings;
+  const conditions = checksClients ? clientConditions(settings, false, readsOwnFiles(sockets, agent)) : undefined;
   if (mode === 'ISTIO_MUTUAL') {
     return serverIdentity({ certificates: [serverFiles], roots: serverFiles.roots }, sockets, conditions);
   }
@@ -130,7 +137,8 @@ function fileIdentity({ settings, serverFiles, sockets, agent }: ServerTls, chec
           privateKey: pair.privateKey ?? '',
         }))
       : [{ certificate: serverCertificate, privateKey }];
-  return serverIdentity({ certificates: pairs, roots: caCertificates }, sockets, conditions, agent);
+  const files = { certificates: pairs, roots: caCertificates, revocations: caCrl };
+  return serverIdentity(files, sockets, conditions, agent);
 }
 
 /**

@@ -1,15 +1,20 @@
 import { existsSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Diagnostic } from '../../base/diagnostic.ts';
+import { CERTIFICATE_FILES } from '../../config/kinds/secret.ts';
 import { ConfigStore } from '../../config/store.ts';
 import { Graph } from '../../derive/graph.ts';
+import { ONE } from '../../pipeline/mesh.ts';
 import { createPipeline } from '../../pipeline/pipeline.ts';
+import { CERTIFICATE_SOURCE } from '../../sources/certificate-files.ts';
+import { Certificates } from '../../sources/certificates.ts';
 import { fileSource } from '../../sources/file.ts';
 import type { Source } from '../../sources/source.ts';
 import { type Environment, effectiveEnvironment, meshOptions, readEnvironment, strictChecks } from '../environment.ts';
 import { EXIT, StartError } from '../failure.ts';
 import { allFindings } from '../findings.ts';
+import { tellTime } from '../hours.ts';
 import { OPTIONS_FILE, readSettings } from '../settings.ts';
 import { configSources } from '../sources.ts';
 import { type Checked, REPORTS, type ReportFormat } from './report.ts';
@@ -77,9 +82,22 @@ async function checkedDirectory(directory: string, env: Environment): Promise<Ch
   stop.abort();
   const written = isRoot ? readEnvironment(directory) : {};
   const options = meshOptions(effectiveEnvironment(env, written).env, rootNamespace);
-  const { analysis } = createPipeline(graph, store.configs, options);
+  const { analysis, mesh: model } = createPipeline(graph, store.configs, options);
+  tellTime(graph, model, Date.now());
+  if (isRoot) {
+    const named = model.fileSecrets.named.get(ONE);
+    new Certificates(store.source(CERTIFICATE_SOURCE), named, { root: directory, log: QUIET }).close();
+  }
   const ofOptions = isBelow ? diagnostics.map((one) => movedTo(one, join(below, OPTIONS_FILE))) : diagnostics;
-  return { findings: [...ofOptions, ...allFindings(store, analysis)], files: store.counts().files };
+  const found = allFindings(store, analysis).map((one) =>
+    isBelow && isOfCertificateFile(one) ? movedTo(one, join(below, one.location.file)) : one,
+  );
+  return { findings: [...ofOptions, ...found], files: store.counts().files };
+}
+
+/** Files of certificates are called as configuration names them: relative to the root, or absolute. */
+function isOfCertificateFile({ code, resource = '', location }: Diagnostic): boolean {
+  return !isAbsolute(location.file) && (code === 'VM0501' || resource.startsWith(`${CERTIFICATE_FILES.kind}/`));
 }
 
 function movedTo(diagnostic: Diagnostic, file: string): Diagnostic {

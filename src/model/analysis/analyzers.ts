@@ -1,5 +1,6 @@
 import { AUTHORIZERS, KEY_SETS } from './access.ts';
 import type { Analyzer } from './analyzer.ts';
+import { CERTIFICATE_VALIDITY, GATEWAY_CERTIFICATES } from './certificates.ts';
 import { CLIENT_TLS } from './client-tls-conflicts.ts';
 import { CONVERSIONS } from './conversions.ts';
 import { DESTINATION_RULE_HOST, OVERLAPPING_RULES } from './destination-rules.ts';
@@ -39,6 +40,8 @@ export const ANALYZERS: readonly Analyzer[] = [
   GATEWAY_RULE_CONFLICTS,
   GATEWAY_CONFLICTS,
   SHARED_CERTIFICATES,
+  GATEWAY_CERTIFICATES,
+  CERTIFICATE_VALIDITY,
   DESTINATION_RULE_HOST,
   OVERLAPPING_RULES,
   EGRESS_HOSTS,

@@ -138,6 +138,15 @@ export interface NeededTracer {
   readonly host: Hostname;
 }
 
+/** A connected router that a Gateway is for, and what it may have. */
+export interface GatewayProxy {
+  readonly id: string;
+  /** Private keys may go over its connection. */
+  readonly keys: boolean;
+  /** An agent reads files of certificates for it. */
+  readonly agent: boolean;
+}
+
 /** What analyzers may ask of the mesh: each answer is narrow, so that it changes seldom. */
 export interface MeshFacts {
   readonly domainSuffix: string;
@@ -183,6 +192,12 @@ export interface MeshFacts {
   isRoutedTo(gateway: ObjectName): boolean;
   /** Other Gateways with a certificate, for proxies of which some may have this Gateway, too; sorted. */
   gatewaysWithCertificate(key: ConfigKey, certificate: string): readonly ObjectName[];
+  /** Routers that a Gateway is for and that have no agent, or may have no keys; sorted. */
+  gatewayProxies(key: ConfigKey): readonly GatewayProxy[];
+  /** Whether the files of a certificate or of roots are there and right, by the name that proxies ask for. */
+  hasFiles(name: string): boolean;
+  /** The time in milliseconds since 1970, to the hour; undefined where it does not matter. */
+  now(): number | undefined;
   /** What a Gateway has in common with others. */
   gatewayRivals(key: ConfigKey): readonly GatewayRival[];
   /** VirtualServices for sidecars that are at odds with one over a host of it. */

@@ -9,7 +9,7 @@ import type {
   Secret,
   ServiceEntry,
 } from '#generated/config/specs.ts';
-import { hasCertificate, keyPairProblem } from '../../base/certificate.ts';
+import { decodedText, pairProblem, rootsProblem } from '../../base/certificate.ts';
 import { deepEqual, sameItems } from '../../base/equal.ts';
 import { canonicalJson } from '../../base/intern.ts';
 import { configKey } from '../../config/config.ts';
@@ -45,10 +45,6 @@ const WAYPOINT_NAMESPACE_LABEL = 'istio.io/use-waypoint-namespace';
 /** Under which a Secret or ConfigMap has certificates of authorities. */
 const AUTHORITY_KEYS = ['cacert', 'ca.crt'] as const;
 
-function fromBase64(data: string | undefined): string {
-  return Buffer.from(data ?? '', 'base64').toString('utf8');
-}
-
 export function deriveConversionFacts(
   graph: Graph,
   configuration: Configuration,
@@ -80,8 +76,8 @@ export function deriveConversionFacts(
       [data['tls.crt'], data['tls.key']],
     ].find(([certificate, key]) => certificate && key);
     if (pair === undefined) return `Secret "${id}" has no certificate and key: write "tls.crt" and "tls.key"`;
-    const wrong = keyPairProblem(fromBase64(pair[0]), fromBase64(pair[1]));
-    return wrong && `Secret "${id}" can not be used: ${wrong}`;
+    const wrong = pairProblem(decodedText(pair[0]), decodedText(pair[1]));
+    return wrong && `Secret "${id}" can not be used: ${wrong.problem}`;
   });
   /** Key: `Kind/namespace/name`. */
   const authorityProblem = graph.derived<string, string | undefined>('authorityProblem', (id) => {
@@ -90,8 +86,8 @@ export function deriveConversionFacts(
     const data = object.spec.data ?? {};
     const text = AUTHORITY_KEYS.map((key) => data[key]).find(Boolean);
     if (text === undefined) return `${id.replace('/', ' ')} has no "ca.crt"`;
-    const pem = object.kind === 'Secret' ? fromBase64(text) : text;
-    return hasCertificate(pem) ? undefined : `"ca.crt" of ${id.replace('/', ' ')} holds no certificate in PEM`;
+    const wrong = rootsProblem(object.kind === 'Secret' ? decodedText(text) : text);
+    return wrong && `"ca.crt" of ${id.replace('/', ' ')} can not be used: ${wrong}`;
   });
   /** Key: a selector as JSON. */
   const namespaces = graph.derived<string, readonly string[]>(

@@ -7,10 +7,12 @@ import { cli, debug, metric, processState } from './product.ts';
 import { grpcScript, push } from './pushes.ts';
 import { ldsRemoved, sameAs, xds, xdsSet } from './resources.ts';
 import { ldsRoute, rdsRoute } from './routes.ts';
+import { connAlive, tls } from './tls.ts';
 
 /** How each kind of check is looked at. `load` is not here: it runs around a step. */
 export const KINDS: Readonly<Record<string, Look>> = {
   cli,
+  conn_alive: connAlive,
   config_dump: configDump,
   debug,
   diag,
@@ -28,6 +30,7 @@ export const KINDS: Readonly<Record<string, Look>> = {
   rds_route: rdsRoute,
   same_as: sameAs,
   status,
+  tls,
   traffic,
   xds,
   xds_set: xdsSet,

@@ -33,7 +33,12 @@ for (const [metadata, revision, isServed] of WANTED) {
   test(`a control plane of the revision ${revision} ${isServed ? 'serves' : 'refuses'} ${JSON.stringify(metadata)}`, () => {
     const sessions = new ProxySessions(meshFixture([]).pipeline);
     const connect = () =>
-      resourceProvider(sessions, { revision, mayReadConfiguration: () => true }).connect(node(metadata), PEER);
+      resourceProvider(sessions, {
+        revision,
+        mayReadConfiguration: () => true,
+        secretsOverPlaintext: false,
+        log: { warn: () => undefined },
+      }).connect(node(metadata), PEER);
     if (isServed) assert.equal(connect().id, 'web-1.shop');
     else assert.throws(connect, { code: 'FAILED_PRECONDITION', message: /wants the revision canary/ });
     assert.equal(sessions.sessions.size, isServed ? 1 : 0);
