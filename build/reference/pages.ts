@@ -13,11 +13,13 @@ import { CODES, type Code } from '../../src/config/codes.ts';
 import type { Field, Message } from '../../src/config/schema/schema.ts';
 import { VARIABLES, type Variable } from '../../src/config/variables.ts';
 import { IstiodOptionsSchema } from '../../src/istiod/options-schema.ts';
+import { istioApiPage } from './istio-api.ts';
 import { code, page, table } from './markdown.ts';
 
 /** Pages below docs/reference, by file name. */
 export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
+    ['../istio-api.md', istioApiPage()],
     ['commands.md', commandsPage()],
     ['environment.md', environmentPage()],
     ['findings.md', findingsPage()],

@@ -75,8 +75,12 @@ function shapeSchema({ shape, type, minItems, maxItems, keys, required }: Field)
 }
 
 function fieldSchema(field: Field): JsonSchema {
-  const { deprecated, default: fallback } = field;
-  const description = deprecated === undefined ? field.doc : `${field.doc} Deprecated: ${deprecated}`;
+  const { deprecated, ignored, default: fallback } = field;
+  const description = [
+    field.doc,
+    ...(deprecated === undefined ? [] : [`Deprecated: ${deprecated}`]),
+    ...(ignored === undefined ? [] : [`No effect here: ${ignored}.`]),
+  ].join(' ');
   const notes = {
     description,
     ...(deprecated !== undefined && { deprecated: true }),

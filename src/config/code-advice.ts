@@ -37,6 +37,7 @@ export const CODE_ADVICE: Readonly<Record<Code, string>> = {
   VM0001: 'Write the field that was meant, or remove it. The nearest name is suggested.',
   VM0002: 'Nothing: the object takes no part until a later version of this program.',
   VM0003: 'Correct the part that is named; until then the rest of the object has its effect without it.',
+  VM0004: 'Remove it, or leave it for other programs that read the file. docs/istio-api.md lists what has an effect.',
   VM0101: 'Make the file readable for the user that runs the program, or correct the link.',
   VM0102: 'Split the file.',
   VM0103: 'Correct the text at the place that is named. Other documents of the file are read.',

@@ -38,6 +38,7 @@ export const CODES = {
   VM0001: 'A field is unknown. It is ignored; in security policies and in strict mode the object is refused.',
   VM0002: 'The kind is known, but nothing is made of it yet.',
   VM0003: 'A part of the object can not be taken, as a patch of an EnvoyFilter; the rest of it is.',
+  VM0004: 'The field is understood, but has no effect in this program.',
   VM0101: 'A file or directory can not be read; what was read of it before stays in force.',
   VM0102: 'A file or document is larger than the limits allow.',
   VM0103: 'The text is not YAML or JSON in UTF-8.',

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../base/json.ts';
 import { nearestName } from '../base/nearest-name.ts';
 import { type Finding, type Path, placeOf } from './finding.ts';
+import { noObject } from './schema/no-object.ts';
 import { readScalar, shown } from './schema/scalars.ts';
 import type { Enum, Field, Message, Scalar } from './schema/schema.ts';
 
@@ -59,8 +60,7 @@ function camelCase(name: string): string {
 }
 
 function readMessage(schema: Message, raw: unknown, reading: Reading): unknown {
-  if (!isJsonObject(raw))
-    return refused(reading, `must be an object with the fields of ${schema.name}, not ${shown(raw)}`);
+  if (!isJsonObject(raw)) return refused(reading, noObject(schema, raw));
   const read: Record<string, unknown> = {};
   const set = new Map<string, string>();
   for (const [written, value] of Object.entries(raw)) {
@@ -76,6 +76,10 @@ function readMessage(schema: Message, raw: unknown, reading: Reading): unknown {
     const result = readField(field, value, schema.style, reading);
     if (field.lenient) reading.lenient--;
     if (field.deprecated !== undefined) deprecatedField(written, field, reading);
+    if (field.ignored !== undefined) ignoredField(written, field.ignored, reading);
+    if (field.refused !== undefined) {
+      reading.findings.push(placeOf([...reading.path]).error(`"${written}" is not supported: ${field.refused}`));
+    }
     reading.path.pop();
     if (result === undefined) continue;
     set.set(name, written);
@@ -122,8 +126,8 @@ function unknownField(schema: Message, written: string, reading: Reading): void 
   const advice = Object.hasOwn(schema.fields, twice)
     ? `stands here as "${twice}", too, which wins: remove one of them`
     : near === undefined
-      ? `is not a field of ${schema.name}: remove it, or move it to where it belongs`
-      : `is not a field of ${schema.name}; did you mean "${near}"?`;
+      ? `is not a field of ${schema.file ?? schema.name}: remove it, or move it to where it belongs`
+      : `is not a field of ${schema.file ?? schema.name}; did you mean "${near}"?`;
   reading.findings.push(place[reading.unknownField](`"${written}" ${advice}`, 'VM0001'));
 }
 
@@ -131,6 +135,10 @@ function deprecatedField(written: string, { deprecated, deprecatedCode }: Field,
   const place = placeOf([...reading.path]);
   const message = `"${written}" is deprecated: ${deprecated}`;
   reading.findings.push(place[reading.deprecatedField](message, deprecatedCode ?? 'IST0002'));
+}
+
+function ignoredField(written: string, why: string, reading: Reading): void {
+  reading.findings.push(placeOf([...reading.path]).warning(`"${written}" has no effect here: ${why}`, 'VM0004'));
 }
 
 function checkGroups(

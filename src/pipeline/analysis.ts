@@ -33,6 +33,7 @@ export function deriveAnalysis(graph: Graph, mesh: Mesh, resources: ReadonlyMap<
   const workloads = deriveWorkloadFacts(graph, mesh);
   const facts: MeshFacts = {
     domainSuffix: mesh.options.domainSuffix,
+    endsTlsOfIngress: mesh.options.listeners.sidecarIngressTls,
     rootNamespace: mesh.rootNamespace,
     ...deriveServiceFacts(graph, mesh),
     ...deriveVirtualServiceFacts(graph, mesh),

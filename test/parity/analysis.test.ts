@@ -49,6 +49,25 @@ const MORE: ReadonlyMap<string, string> = new Map([
   ['212-duplicate-names VM0201 DestinationRule default/one', 'of an object that stands twice, one is not served'],
   ['213-yaml-quirks VM0104 DestinationRule default/dupkeys', 'a key stands twice'],
   ['213-yaml-quirks VM0104 VirtualService default/keys', 'keys are read as booleans'],
+  ['020-workloadgroup VM0004 WorkloadGroup vms/cart', 'no agent registers its workloads'],
+  ['135-ef-ecds-misc VM0004 EnvoyFilter default/ecds', 'filterClass has no effect, in Istio neither'],
+  ['143-proxyconfig VM0004 ProxyConfig default/all', 'what it sets is for the bootstrap of Envoy'],
+  ['143-proxyconfig VM0004 ProxyConfig default/one', 'what it sets is for the bootstrap of Envoy'],
+  [
+    '150-ingress-paths VM0301 Ingress default/paths',
+    'two of its backends are not there; istioctl does not look at Ingresses',
+  ],
+  [
+    '160-gwapi-http-basic IST0133 HTTPRoute default/main',
+    'a match by expression never decides, as rules by prefix are tried first',
+  ],
+  [
+    '160-gwapi-http-basic IST0133 HTTPRoute team-a/alt',
+    'it names a parent in two forms; istioctl does not look at HTTPRoutes',
+  ],
+  ['160-gwapi-http-basic VM0302 HTTPRoute team-a/alt', 'a listener takes no routes of its namespace'],
+  ['170-networks-static VM0004 MeshNetworks meshNetworks', 'the locality of a gateway has no effect, in Istio neither'],
+  ['185-mesh-default-config VM0004 MeshConfig mesh', 'two of its fields have no effect'],
 ]);
 
 interface Answer {

@@ -75,14 +75,17 @@ export function* coveredMatches(
   for (const [rule, { match = [] }] of rules.entries()) {
     if (match.length === 0 || before.length > MOST_COMPARED) return;
     const takers = match.map((own) => before.find((earlier) => covers(earlier.match, own, gateways))?.rule);
-    for (const [j, taker] of takers.entries()) {
-      const place = at.at(rule, 'match', j);
-      if (taker === undefined || known.has(JSON.stringify(place.path))) continue;
-      yield place.info(`never decides: rule ${taker} has a wider match, which comes first`, 'IST0131');
-    }
-    if (!takers.includes(undefined) && !known.has(JSON.stringify(at.at(rule).path))) {
+    if (!takers.includes(undefined)) {
       const rulesBefore = [...new Set(takers)].join(' and ');
-      yield at.at(rule).warning(`the rule is never reached: rule ${rulesBefore} takes all its requests`, 'IST0130');
+      if (!known.has(JSON.stringify(at.at(rule).path))) {
+        yield at.at(rule).warning(`the rule is never reached: rule ${rulesBefore} takes all its requests`, 'IST0130');
+      }
+    } else {
+      for (const [j, taker] of takers.entries()) {
+        const place = at.at(rule, 'match', j);
+        if (taker === undefined || known.has(JSON.stringify(place.path))) continue;
+        yield place.info(`never decides: rule ${taker} has a wider match, which comes first`, 'IST0131');
+      }
     }
     for (const own of match) before.push({ rule, match: own });
   }

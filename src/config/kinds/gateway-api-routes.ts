@@ -72,7 +72,6 @@ function* timeoutFindings(at: Place, { request, backendRequest }: RouteTimeouts)
 function* sessionFindings(at: Place, session: RouteSession | undefined): Generator<Finding> {
   if (session === undefined) return;
   const { type, cookieConfig, absoluteTimeout } = session;
-  yield at.warning('has no effect here: let a DestinationRule spread requests by a cookie or header');
   if (cookieConfig !== undefined && type !== 'Cookie') yield at.at('cookieConfig').error('is for type Cookie alone');
   if (cookieConfig?.lifetimeType === 'Permanent' && absoluteTimeout === undefined) {
     yield at.error('a permanent cookie needs "absoluteTimeout"');

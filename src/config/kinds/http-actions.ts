@@ -57,17 +57,12 @@ export function* faultFindings(at: Place, fault: HTTPFaultInjection | undefined)
     if (abort.grpcStatus !== undefined && !GRPC_STATUSES.includes(abort.grpcStatus)) {
       yield place.at('grpcStatus').error(`"${abort.grpcStatus}" is not one of ${GRPC_STATUSES.join(', ')}`);
     }
-    if (abort.http2Error !== undefined)
-      yield place.at('http2Error').error('is not supported: write httpStatus or grpcStatus');
     if (abort.httpStatus === undefined && abort.grpcStatus === undefined && abort.http2Error === undefined) {
       yield place.warning('has no effect without httpStatus or grpcStatus');
     }
   }
   if (delay === undefined) return;
   yield* percentageFindings(at.at('delay', 'percentage'), delay.percentage);
-  if (delay.exponentialDelay !== undefined) {
-    yield at.at('delay', 'exponentialDelay').error('is not supported: write fixedDelay');
-  }
 }
 
 function redirectProblem(redirect: HTTPRedirect, matches: readonly HTTPMatchRequest[]): string | undefined {

@@ -1,7 +1,9 @@
+import { NOT_IN_ISTIO, WITHOUT_AMBIENT } from './ignored.ts';
 import {
   bounded,
   type Enum,
   enumeration,
+  ignored,
   int32,
   list,
   type Message,
@@ -62,12 +64,12 @@ export const FilterChainMatch: Message = message('FilterChainMatch', 'Conditions
   applicationProtocols: one(string, 'Application protocols in its match, with commas.'),
   filter: one(ListenerMatchFilterMatch, 'A network filter in it.'),
   destinationPort: one(uint32, 'Destination port in its match.'),
-  transportSocket: one(string, 'Name of its transport socket.'),
+  transportSocket: ignored(one(string, 'Name of its transport socket.'), NOT_IN_ISTIO),
 });
 
 export const ListenerMatch: Message = message('ListenerMatch', 'Conditions on a listener.', {
   portNumber: one(uint32, 'Port.'),
-  portName: one(string, 'Name of the port.'),
+  portName: ignored(one(string, 'Name of the port.'), NOT_IN_ISTIO),
   filterChain: one(FilterChainMatch, 'A filter chain in it.'),
   listenerFilter: one(string, 'Name of a listener filter in it.'),
   name: one(string, 'Its name.'),
@@ -147,7 +149,7 @@ export const EnvoyConfigObjectMatch: Message = message(
       oneof: 'objectTypes',
     }),
     cluster: one(ClusterMatch, 'Conditions on the cluster.', { oneof: 'objectTypes' }),
-    waypoint: one(WaypointMatch, 'Conditions at a waypoint.', { oneof: 'objectTypes' }),
+    waypoint: ignored(one(WaypointMatch, 'Conditions at a waypoint.', { oneof: 'objectTypes' }), WITHOUT_AMBIENT),
   },
 );
 
@@ -173,7 +175,7 @@ export const FilterClass: Enum = enumeration('FilterClass', 'Where an added filt
 export const EnvoyFilterPatch: Message = message('EnvoyFilterPatch', 'A change.', {
   operation: one(EnvoyFilterPatchOperation, 'What is done.'),
   value: one(struct, 'The Envoy object that is merged, added and so on.'),
-  filterClass: one(FilterClass, 'Where an added filter stands.'),
+  filterClass: ignored(one(FilterClass, 'Where an added filter stands.'), NOT_IN_ISTIO),
 });
 
 export const EnvoyConfigObjectPatch: Message = message(

@@ -17,6 +17,7 @@ import {
   one,
   type Scalar,
   string,
+  unserved,
 } from './schema.ts';
 
 export const HEADER_NAME: Scalar = bounded(string, {
@@ -152,8 +153,11 @@ export const HttpFilter: Message = crdObject('HttpFilter', 'Something that is do
   requestRedirect: one(RequestRedirect, 'Answers with a redirection.'),
   urlRewrite: one(UrlRewrite, 'Changes host and path.'),
   cors: one(CorsFilter, 'Lets pages of other origins ask.'),
-  extensionRef: one(LocalObjectReference, 'A filter of somebody else; there is none here.'),
-  externalAuth: one(ExternalAuth, 'Somebody else decides; there is none here, use an AuthorizationPolicy.'),
+  extensionRef: unserved(one(LocalObjectReference, 'A filter of somebody else.'), 'there are no filters of others'),
+  externalAuth: unserved(
+    one(ExternalAuth, 'Somebody else decides.'),
+    'write an AuthorizationPolicy with action CUSTOM',
+  ),
 });
 
 export const GrpcFilterType: Enum = enumeration('GrpcFilterType', 'What a filter does.', [
@@ -168,5 +172,5 @@ export const GrpcFilter: Message = crdObject('GrpcFilter', 'Something that is do
   requestHeaderModifier: one(HeaderModifier, 'Changes metadata of the call.'),
   responseHeaderModifier: one(HeaderModifier, 'Changes metadata of the answer.'),
   requestMirror: one(RequestMirror, 'Sends a copy elsewhere.'),
-  extensionRef: one(LocalObjectReference, 'A filter of somebody else; there is none here.'),
+  extensionRef: unserved(one(LocalObjectReference, 'A filter of somebody else.'), 'there are no filters of others'),
 });

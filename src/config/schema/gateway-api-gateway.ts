@@ -17,6 +17,7 @@ import {
   crdObject,
   type Enum,
   enumeration,
+  ignored,
   list,
   type Message,
   map,
@@ -58,7 +59,7 @@ export const KubeClassParameters: Message = crdObject('KubeClassParameters', 'Pa
 
 export const KubeGatewayClass: Message = crdObject('KubeGatewayClass', 'Who serves the Gateways of a class.', {
   controllerName: one(CONTROLLER, 'Who: `istio.io/gateway-controller` for this mesh.', { required: true }),
-  parametersRef: one(KubeClassParameters, 'Has no effect here.'),
+  parametersRef: ignored(one(KubeClassParameters, 'More settings.'), 'a class has no parameters'),
   description: one(bounded(string, { maxLength: 64 }), 'What the class is for.'),
 });
 
@@ -139,15 +140,11 @@ export const GatewayAddress: Message = crdObject('GatewayAddress', 'An address o
   value: one(bounded(string, { maxLength: 253 }), 'The name, short or in full.'),
 });
 
-export const GatewayInfrastructure: Message = crdObject(
-  'GatewayInfrastructure',
-  'For who deploys gateways. Has no effect here.',
-  {
-    labels: map(LABEL_VALUE, 'Labels of what is deployed.', { maxItems: 8 }),
-    annotations: map(OPTION, 'Annotations of what is deployed.', { maxItems: 16 }),
-    parametersRef: one(LocalObjectReference, 'A ConfigMap with more.'),
-  },
-);
+export const GatewayInfrastructure: Message = crdObject('GatewayInfrastructure', 'For who deploys gateways.', {
+  labels: map(LABEL_VALUE, 'Labels of what is deployed.', { maxItems: 8 }),
+  annotations: map(OPTION, 'Annotations of what is deployed.', { maxItems: 16 }),
+  parametersRef: one(LocalObjectReference, 'A ConfigMap with more.'),
+});
 
 export const FrontendValidationMode: Enum = enumeration('FrontendValidationMode', 'What becomes of bad clients.', [
   'AllowValidOnly',
@@ -193,9 +190,9 @@ export const KubeGateway: Message = crdObject('KubeGateway', 'A Gateway of the G
   listeners: list(KubeListener, 'Where it takes connections.', { required: true, minItems: 1, maxItems: 64 }),
   addresses: list(GatewayAddress, 'The Service whose workloads serve it. Default: `<name>-<class>`.', { maxItems: 16 }),
   allowedListeners: one(AllowedListeners, 'ListenerSets that may add listeners. Default: none.'),
-  infrastructure: one(GatewayInfrastructure, 'For who deploys gateways. Has no effect here.'),
+  infrastructure: ignored(one(GatewayInfrastructure, 'For who deploys gateways.'), 'gateways are started by you'),
   tls: one(GatewayTls, 'TLS of all listeners.'),
-  defaultScope: one(DefaultScope, 'Whether routes without parents attach. Has no effect here.'),
+  defaultScope: ignored(one(DefaultScope, 'Whether routes without parents attach.'), 'a route names its parents'),
 });
 
 export const ListenerSetParent: Message = crdObject('ListenerSetParent', 'The Gateway to which listeners are added.', {

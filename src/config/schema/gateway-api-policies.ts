@@ -13,6 +13,7 @@ import {
   crdObject,
   type Enum,
   enumeration,
+  ignored,
   list,
   type Message,
   map,
@@ -83,5 +84,8 @@ export const BackendTlsValidation: Message = crdObject('BackendTlsValidation', '
 export const KubeBackendTlsPolicy: Message = crdObject('KubeBackendTlsPolicy', 'TLS towards services.', {
   targetRefs: list(BackendTlsTarget, 'Services of its namespace.', { required: true, minItems: 1, maxItems: 16 }),
   validation: one(BackendTlsValidation, 'How they show who they are.', { required: true }),
-  options: map(bounded(string, { minLength: 0, maxLength: 4096 }), 'Has no effect here.', { maxItems: 16 }),
+  options: ignored(
+    map(bounded(string, { minLength: 0, maxLength: 4096 }), 'More settings.', { maxItems: 16 }),
+    'there are no options',
+  ),
 });

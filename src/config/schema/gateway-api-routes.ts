@@ -15,6 +15,7 @@ import {
   type Enum,
   enumeration,
   type Field,
+  ignored,
   int32,
   int64,
   list,
@@ -29,7 +30,7 @@ const COMMON: Readonly<Record<'parentRefs' | 'useDefaultGateways', Field>> = {
   parentRefs: list(ParentReference, 'Gateways whose listeners it is for, or Services whose clients.', {
     maxItems: 32,
   }),
-  useDefaultGateways: one(DefaultScope, 'Whether default Gateways are parents, too. Has no effect here.'),
+  useDefaultGateways: ignored(one(DefaultScope, 'Whether default Gateways are parents, too.'), 'name the parents'),
 };
 
 const HOSTNAMES: Field = list(HOSTNAME, "Hosts of the requests. Default: the listener's.", { maxItems: 16 });
@@ -104,7 +105,7 @@ export const SessionCookie: Message = crdObject('SessionCookie', 'The cookie of 
   lifetimeType: one(CookieLifetime, 'How long it lives.', { default: 'Session' }),
 });
 
-export const RouteSession: Message = crdObject('RouteSession', 'Sessions stay with a backend. Has no effect here.', {
+export const RouteSession: Message = crdObject('RouteSession', 'Sessions stay with a backend.', {
   sessionName: one(bounded(string, { maxLength: 128 }), 'Name of the cookie or header.'),
   type: one(SessionType, 'By what it is known.', { default: 'Cookie' }),
   absoluteTimeout: one(GATEWAY_DURATION, 'How long it lasts.'),
@@ -124,7 +125,10 @@ export const KubeHttpRule: Message = crdObject('KubeHttpRule', 'A rule for HTTP 
   backendRefs: list(HttpBackendRef, 'Where they go; without any the answer is 500.', { maxItems: 16 }),
   timeouts: one(RouteTimeouts, 'How long they may take.'),
   retry: one(RouteRetry, 'When they are tried again.'),
-  sessionPersistence: one(RouteSession, 'Sessions stay with a backend. Has no effect here.'),
+  sessionPersistence: ignored(
+    one(RouteSession, 'Sessions stay with a backend.'),
+    'let a DestinationRule spread requests by a cookie or header',
+  ),
 });
 
 export const KubeHttpRoute: Message = crdObject('KubeHttpRoute', 'Rules for HTTP requests.', {
@@ -161,7 +165,10 @@ export const KubeGrpcRule: Message = crdObject('KubeGrpcRule', 'A rule for gRPC 
   matches: list(GrpcMatch, 'Calls that it is for; one of them must match. Default: all.', { maxItems: 64 }),
   filters: list(GrpcFilter, 'What is done with them.', { maxItems: 16 }),
   backendRefs: list(GrpcBackendRef, 'Where they go.', { maxItems: 16 }),
-  sessionPersistence: one(RouteSession, 'Sessions stay with a backend. Has no effect here.'),
+  sessionPersistence: ignored(
+    one(RouteSession, 'Sessions stay with a backend.'),
+    'let a DestinationRule spread requests by a cookie or header',
+  ),
 });
 
 export const KubeGrpcRoute: Message = crdObject('KubeGrpcRoute', 'Rules for gRPC calls.', {

@@ -1,8 +1,10 @@
+import { NOT_IN_ISTIO } from './ignored.ts';
 import {
   bool,
   bounded,
   type Enum,
   enumeration,
+  ignored,
   list,
   type Message,
   map,
@@ -18,7 +20,7 @@ export const Port: Message = message('Port', 'A port of a gateway.', {
     required: true,
   }),
   name: one(string, 'Its name, unique in the gateway.', { required: true }),
-  targetPort: one(uint32, 'Not allowed: it would have no effect.'),
+  targetPort: ignored(one(uint32, 'Not allowed: it would have no effect.'), NOT_IN_ISTIO),
 });
 
 export const ServerTLSSettingsTLSmode: Enum = enumeration('ServerTLSSettingsTLSmode', 'TLS from clients.', [
@@ -33,7 +35,10 @@ export const ServerTLSSettingsTLSmode: Enum = enumeration('ServerTLSSettingsTLSm
 export const TLSCertificate: Message = message('TLSCertificate', 'A certificate and its key.', {
   serverCertificate: one(string, 'File with the certificate.'),
   privateKey: one(string, 'File with the key.'),
-  caCertificates: one(string, 'File with the roots that clients are checked against.'),
+  caCertificates: ignored(
+    one(string, 'File with the roots that clients are checked against.'),
+    'the roots of a server are those of its tls.caCertificates',
+  ),
 });
 
 export const ServerTLSSettingsTLSProtocol: Enum = enumeration('ServerTLSSettingsTLSProtocol', 'Version of TLS.', [
@@ -77,7 +82,7 @@ export const Server: Message = message('Server', 'A port of a gateway, and the h
     { required: true },
   ),
   tls: one(ServerTLSSettings, 'TLS from clients.'),
-  defaultEndpoint: one(string, 'Not used.'),
+  defaultEndpoint: ignored(one(string, 'Not used.'), NOT_IN_ISTIO),
   name: one(string, 'A name.'),
 });
 

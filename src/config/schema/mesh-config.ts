@@ -1,6 +1,7 @@
 import { ClientTLSSettings } from './client-tls.ts';
 import { ConnectionPoolSettings, OutlierDetection, TcpKeepalive } from './connection-pool.ts';
 import { HTTPRetry } from './http-retry.ts';
+import { BY_KUBERNETES, FOR_AGENT, WITHOUT_AMBIENT } from './ignored.ts';
 import { LocalityLoadBalancerSetting, ZoneAwareLoadBalancerSetting } from './load-balancer.ts';
 import { ExtensionProvider } from './mesh-extension-provider.ts';
 import { LabelSelector } from './mesh-label-selector.ts';
@@ -11,6 +12,7 @@ import {
   duration,
   type Enum,
   enumeration,
+  ignored,
   int32,
   list,
   type Message,
@@ -44,7 +46,10 @@ export const MeshConfigOutboundTrafficPolicy: Message = message(
   'What happens to traffic for hosts that the mesh does not know.',
   {
     mode: one(MeshConfigOutboundTrafficPolicyMode, 'Drop it, let it pass, or let it pass and resolve its host name.'),
-    tls: one(ClientTLSSettings, 'TLS settings for the traffic that passes.'),
+    tls: ignored(
+      one(ClientTLSSettings, 'TLS settings for the traffic that passes.'),
+      'what passes by is not encrypted: route it by a ServiceEntry',
+    ),
   },
 );
 
@@ -208,7 +213,7 @@ export const MeshConfig: Message = message('MeshConfig', 'Settings of the whole 
     bounded(duration, { min: 1, max: 3600000 }),
     'How long a proxy tries to connect to an endpoint. Default 10s.',
   ),
-  hboneIdleTimeout: one(duration, 'How long an idle HBONE connection is kept.'),
+  hboneIdleTimeout: ignored(one(duration, 'How long an idle HBONE connection is kept.'), WITHOUT_AMBIENT),
   protocolDetectionTimeout: one(
     duration,
     'How long a proxy waits for the first bytes to tell the protocol; 0s waits forever.',
@@ -227,7 +232,10 @@ export const MeshConfig: Message = message('MeshConfig', 'Settings of the whole 
   defaultConfig: one(ProxyConfig, 'Settings of each proxy, below its own.'),
   outboundTrafficPolicy: one(MeshConfigOutboundTrafficPolicy, 'What happens to traffic for unknown hosts.'),
   inboundTrafficPolicy: one(InboundTrafficPolicy, 'What happens to inbound traffic for undeclared ports.'),
-  configSources: list(ConfigSource, 'Where configuration is read from.'),
+  configSources: ignored(
+    list(ConfigSource, 'Where configuration is read from.'),
+    'configuration is read from etc/istio/conf alone',
+  ),
   enableAutoMtls: one(bool, 'Use mutual TLS to each endpoint that can do it. Default true.'),
   trustDomain: one(string, "Trust domain of the mesh's identities. Default `cluster.local`."),
   trustDomainAliases: list(string, "Older trust domains that are accepted as the mesh's own."),
@@ -246,16 +254,28 @@ export const MeshConfig: Message = message('MeshConfig', 'Settings of the whole 
   h2UpgradePolicy: one(MeshConfigH2UpgradePolicy, 'Whether HTTP/1.1 requests are sent on as HTTP/2.'),
   inboundClusterStatName: one(string, 'Pattern of the names of inbound clusters in statistics.'),
   outboundClusterStatName: one(string, 'Pattern of the names of outbound clusters in statistics.'),
-  certificates: list(Certificate, "Certificates for the control plane's webhooks.", {
-    deprecated: "provision the webhooks' certificates otherwise.",
-  }),
+  certificates: ignored(
+    list(Certificate, "Certificates for the control plane's webhooks.", {
+      deprecated: "provision the webhooks' certificates otherwise.",
+    }),
+    BY_KUBERNETES,
+  ),
   serviceSettings: list(ServiceSettings, 'Settings by host.'),
-  serviceScopeConfigs: list(ServiceScopeConfigs, 'Which services are shared among clusters.'),
-  enablePrometheusMerge: one(bool, "The agent offers the application's metrics together with the proxy's."),
-  verifyCertificateAtClient: one(bool, "Check server certificates against the system's roots.", {
-    deprecated: 'set `caCertificates` or `subjectAltNames` in a DestinationRule.',
-  }),
-  ca: one(MeshConfigCA, 'An outside certificate authority.'),
+  serviceScopeConfigs: ignored(list(ServiceScopeConfigs, 'Which services are shared among clusters.'), WITHOUT_AMBIENT),
+  enablePrometheusMerge: ignored(
+    one(bool, "The agent offers the application's metrics together with the proxy's."),
+    FOR_AGENT,
+  ),
+  verifyCertificateAtClient: ignored(
+    one(bool, "Check server certificates against the system's roots.", {
+      deprecated: 'set `caCertificates` or `subjectAltNames` in a DestinationRule.',
+    }),
+    'a DestinationRule says by what a server is verified',
+  ),
+  ca: ignored(
+    one(MeshConfigCA, 'An outside certificate authority.'),
+    'certificates are signed here, or come from files',
+  ),
   extensionProviders: list(ExtensionProvider, 'Tracers, loggers, authorizers and the like, which other objects name.'),
   defaultProviders: one(DefaultProviders, 'Those that are used where nothing names one.'),
   discoverySelectors: list(LabelSelector, 'Namespaces that are read; none: all. Any of the selectors suffices.'),
@@ -265,11 +285,17 @@ export const MeshConfig: Message = message('MeshConfig', 'Settings of the whole 
   meshMTLS: one(TLSConfig, 'TLS between proxies of the mesh.'),
   tlsDefaults: one(TLSConfig, 'TLS everywhere else.'),
   defaultTrafficPolicy: one(DefaultTrafficPolicy, 'Traffic policy of all services, below what DestinationRules say.'),
-  serviceEntryVisibility: one(ServiceEntryVisibility, 'The widest visibility that ServiceEntries may have.'),
+  serviceEntryVisibility: ignored(
+    one(ServiceEntryVisibility, 'The widest visibility that ServiceEntries may have.'),
+    'export each ServiceEntry where it is meant (exportTo)',
+  ),
 });
 
-export const MeshFile: Message = message('MeshFile', 'The file mesh.yaml: MeshConfig, and two keys for this server.', {
-  ...MeshConfig.fields,
-  env: map(scalarText, 'Settings laid over the environment of the server, by name.'),
-  namespaces: list(string, 'Namespaces to serve. None: all.'),
-});
+export const MeshFile: Message = {
+  ...message('MeshFile', 'The file mesh.yaml: MeshConfig, and two keys for this server.', {
+    ...MeshConfig.fields,
+    env: map(scalarText, 'Settings laid over the environment of the server, by name.'),
+    namespaces: list(string, 'Namespaces to serve. None: all.'),
+  }),
+  file: 'mesh.yaml',
+};

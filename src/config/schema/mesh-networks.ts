@@ -1,4 +1,5 @@
-import { bounded, list, type Message, map, message, one, string, uint32 } from './schema.ts';
+import { NOT_IN_ISTIO } from './ignored.ts';
+import { bounded, ignored, list, type Message, map, message, one, string, uint32 } from './schema.ts';
 
 export const NetworkEndpoints: Message = message('NetworkEndpoints', 'Which endpoints are in a network.', {
   fromCidr: one(string, 'Those with an address in this block.', { oneof: 'ne' }),
@@ -6,10 +7,10 @@ export const NetworkEndpoints: Message = message('NetworkEndpoints', 'Which endp
 });
 
 export const IstioNetworkGateway: Message = message('IstioNetworkGateway', 'A gateway into a network.', {
-  registryServiceName: one(string, "Its service's host name.", { oneof: 'gw' }),
+  registryServiceName: ignored(one(string, "Its service's host name.", { oneof: 'gw' }), 'write its address'),
   address: one(string, 'Its address.', { oneof: 'gw' }),
   port: one(bounded(uint32, { min: 1, max: 65535 }), 'Its port.', { required: true }),
-  locality: one(string, 'Its locality, as `region/zone/subzone`.'),
+  locality: ignored(one(string, 'Its locality, as `region/zone/subzone`.'), NOT_IN_ISTIO),
 });
 
 export const Network: Message = message('Network', 'A network whose endpoints reach each other directly.', {
@@ -17,6 +18,9 @@ export const Network: Message = message('Network', 'A network whose endpoints re
   gateways: list(IstioNetworkGateway, 'Gateways into it.'),
 });
 
-export const MeshNetworks: Message = message('MeshNetworks', 'The networks of the mesh.', {
-  networks: map(Network, 'Networks by name.'),
-});
+export const MeshNetworks: Message = {
+  ...message('MeshNetworks', 'The networks of the mesh.', {
+    networks: map(Network, 'Networks by name.'),
+  }),
+  file: 'meshNetworks.yaml',
+};

@@ -1,5 +1,6 @@
 import { ClientTLSSettings } from './client-tls.ts';
 import { TcpKeepalive } from './connection-pool.ts';
+import { FOR_AGENT } from './ignored.ts';
 import { ConnectionSettings, ForwardClientCertDetails, ProxyHeaders } from './mesh-proxy-headers.ts';
 import { Tracing } from './mesh-tracing.ts';
 import { ProxyImage } from './proxy-config.ts';
@@ -10,6 +11,7 @@ import {
   duration,
   type Enum,
   enumeration,
+  ignored,
   int32,
   list,
   type Message,
@@ -87,49 +89,79 @@ export const ProxyStatsMatcher: Message = message('ProxyStatsMatcher', 'Which fu
 });
 
 export const ProxyConfig: Message = message('ProxyConfig', 'Settings of a proxy.', {
-  configPath: one(string, 'Directory for generated configuration.'),
-  binaryPath: one(string, 'The Envoy executable.'),
-  serviceCluster: one(string, 'Name of the service cluster.', { oneof: 'clusterName' }),
-  tracingServiceName: one(TracingServiceName, 'How the service is named in traces.', { oneof: 'clusterName' }),
-  drainDuration: one(
-    bounded(duration, { min: 1 }),
-    'How long connections are drained when a listener changes; whole seconds. Default 45s.',
+  configPath: ignored(one(string, 'Directory for generated configuration.'), FOR_AGENT),
+  binaryPath: ignored(one(string, 'The Envoy executable.'), FOR_AGENT),
+  serviceCluster: ignored(one(string, 'Name of the service cluster.', { oneof: 'clusterName' }), FOR_AGENT),
+  tracingServiceName: ignored(
+    one(TracingServiceName, 'How the service is named in traces.', { oneof: 'clusterName' }),
+    FOR_AGENT,
   ),
-  discoveryAddress: one(string, 'Address of the control plane, as `host:port`.'),
-  discoveryRefreshDelay: one(duration, 'How often the control plane was polled.', { deprecated: 'it has no effect.' }),
-  zipkinAddress: one(string, 'Address of Zipkin.', { deprecated: 'write `tracing`.' }),
-  statsdUdpAddress: one(string, 'Address of a statsd server, as `host:port`.'),
-  envoyMetricsServiceAddress: one(string, 'Address of a metrics service.', {
-    deprecated: 'write `envoyMetricsService`.',
-  }),
-  proxyAdminPort: one(bounded(int32, { min: 1, max: 65535 }), "Port of Envoy's admin interface. Default 15000."),
-  availabilityZone: one(string, 'Zone of the proxy.', { deprecated: 'the locality comes from the workload.' }),
-  controlPlaneAuthPolicy: one(AuthenticationPolicy, 'How the proxy connects to the control plane.'),
-  customConfigFile: one(string, 'A bootstrap used instead of the generated one.'),
-  statNameLength: one(int32, 'Longest name in statistics. Default 189.'),
-  concurrency: one(int32, 'Worker threads; 0 for one per core.'),
-  proxyBootstrapTemplatePath: one(string, 'Template for the bootstrap.'),
-  interceptionMode: one(InboundInterceptionMode, 'How traffic of the application reaches the proxy.'),
+  drainDuration: ignored(
+    one(
+      bounded(duration, { min: 1 }),
+      'How long connections are drained when a listener changes; whole seconds. Default 45s.',
+    ),
+    FOR_AGENT,
+  ),
+  discoveryAddress: ignored(one(string, 'Address of the control plane, as `host:port`.'), FOR_AGENT),
+  discoveryRefreshDelay: ignored(
+    one(duration, 'How often the control plane was polled.', { deprecated: 'it has no effect.' }),
+    FOR_AGENT,
+  ),
+  zipkinAddress: ignored(one(string, 'Address of Zipkin.', { deprecated: 'write `tracing`.' }), FOR_AGENT),
+  statsdUdpAddress: ignored(one(string, 'Address of a statsd server, as `host:port`.'), FOR_AGENT),
+  envoyMetricsServiceAddress: ignored(
+    one(string, 'Address of a metrics service.', {
+      deprecated: 'write `envoyMetricsService`.',
+    }),
+    FOR_AGENT,
+  ),
+  proxyAdminPort: ignored(
+    one(bounded(int32, { min: 1, max: 65535 }), "Port of Envoy's admin interface. Default 15000."),
+    FOR_AGENT,
+  ),
+  availabilityZone: ignored(
+    one(string, 'Zone of the proxy.', { deprecated: 'the locality comes from the workload.' }),
+    FOR_AGENT,
+  ),
+  controlPlaneAuthPolicy: ignored(one(AuthenticationPolicy, 'How the proxy connects to the control plane.'), FOR_AGENT),
+  customConfigFile: ignored(one(string, 'A bootstrap used instead of the generated one.'), FOR_AGENT),
+  statNameLength: ignored(one(int32, 'Longest name in statistics. Default 189.'), FOR_AGENT),
+  concurrency: ignored(one(int32, 'Worker threads; 0 for one per core.'), FOR_AGENT),
+  proxyBootstrapTemplatePath: ignored(one(string, 'Template for the bootstrap.'), FOR_AGENT),
+  interceptionMode: ignored(
+    one(InboundInterceptionMode, 'How traffic of the application reaches the proxy.'),
+    FOR_AGENT,
+  ),
   tracing: one(Tracing, 'Tracing.'),
-  sds: one(SDS, 'Secrets from the agent.', { deprecated: 'it has no effect.' }),
-  envoyAccessLogService: one(RemoteService, 'Where access logs go over gRPC.'),
-  envoyMetricsService: one(RemoteService, 'Where metrics go over gRPC.'),
+  sds: ignored(one(SDS, 'Secrets from the agent.', { deprecated: 'it has no effect.' }), FOR_AGENT),
+  envoyAccessLogService: ignored(one(RemoteService, 'Where access logs go over gRPC.'), FOR_AGENT),
+  envoyMetricsService: ignored(one(RemoteService, 'Where metrics go over gRPC.'), FOR_AGENT),
   proxyMetadata: map(string, 'Environment of the proxy, by name.'),
-  runtimeValues: map(string, "Envoy's runtime values, by name."),
-  statusPort: one(bounded(int32, { min: 1, max: 65535 }), 'Port on which the agent says its health. Default 15020.'),
-  extraStatTags: list(string, 'Further tags of statistics.'),
+  runtimeValues: ignored(map(string, "Envoy's runtime values, by name."), FOR_AGENT),
+  statusPort: ignored(
+    one(bounded(int32, { min: 1, max: 65535 }), 'Port on which the agent says its health. Default 15020.'),
+    FOR_AGENT,
+  ),
+  extraStatTags: ignored(list(string, 'Further tags of statistics.'), FOR_AGENT),
   gatewayTopology: one(Topology, 'What stands before gateways.'),
-  terminationDrainDuration: one(duration, 'How long connections are drained at the end. Default 5s.'),
-  meshId: one(string, 'Name of the mesh.'),
-  readinessProbe: one(ReadinessProbe, 'How the agent tells that a workload on a VM is ready.', { lenient: true }),
-  proxyStatsMatcher: one(ProxyStatsMatcher, 'Further statistics.'),
-  holdApplicationUntilProxyStarts: one(bool, 'The application starts after the proxy is ready.'),
-  caCertificatesPem: list(string, 'Further root certificates, in PEM.'),
-  image: one(ProxyImage, 'Image of the proxy.'),
-  privateKeyProvider: one(PrivateKeyProvider, 'Hardware for private key operations.'),
+  terminationDrainDuration: ignored(
+    one(duration, 'How long connections are drained at the end. Default 5s.'),
+    FOR_AGENT,
+  ),
+  meshId: ignored(one(string, 'Name of the mesh.'), FOR_AGENT),
+  readinessProbe: ignored(
+    one(ReadinessProbe, 'How the agent tells that a workload on a VM is ready.', { lenient: true }),
+    FOR_AGENT,
+  ),
+  proxyStatsMatcher: ignored(one(ProxyStatsMatcher, 'Further statistics.'), FOR_AGENT),
+  holdApplicationUntilProxyStarts: ignored(one(bool, 'The application starts after the proxy is ready.'), FOR_AGENT),
+  caCertificatesPem: ignored(list(string, 'Further root certificates, in PEM.'), FOR_AGENT),
+  image: ignored(one(ProxyImage, 'Image of the proxy.'), FOR_AGENT),
+  privateKeyProvider: ignored(one(PrivateKeyProvider, 'Hardware for private key operations.'), FOR_AGENT),
   proxyHeaders: one(ProxyHeaders, 'Headers that proxies add.'),
-  fileFlushInterval: one(duration, 'How long log lines may be held back.'),
-  fileFlushMinSizeKb: one(uint32, 'Kilobytes of log lines that are written at once.'),
-  statsCompression: one(bool, 'Answer for statistics with compression.'),
+  fileFlushInterval: ignored(one(duration, 'How long log lines may be held back.'), FOR_AGENT),
+  fileFlushMinSizeKb: ignored(one(uint32, 'Kilobytes of log lines that are written at once.'), FOR_AGENT),
+  statsCompression: ignored(one(bool, 'Answer for statistics with compression.'), FOR_AGENT),
   connectionSettings: one(ConnectionSettings, 'Limits and timeouts of connections from clients.'),
 });

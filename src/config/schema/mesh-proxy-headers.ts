@@ -1,9 +1,11 @@
+import { FOR_AGENT, NOT_IN_ISTIO } from './ignored.ts';
 import {
   bool,
   bounded,
   duration,
   type Enum,
   enumeration,
+  ignored,
   int32,
   type Message,
   message,
@@ -114,9 +116,9 @@ export const ConnectionSettings: Message = message(
   {
     profile: one(ConnectionSettingsProfile, 'Defaults: as within a mesh, or as at its edge.'),
     listenerPerConnectionBufferLimitBytes: one(bounded(int32, { min: 0 }), "Bytes buffered for a client's connection."),
-    clusterPerConnectionBufferLimitBytes: one(
-      bounded(int32, { min: 0 }),
-      'Bytes buffered for a connection to an endpoint.',
+    clusterPerConnectionBufferLimitBytes: ignored(
+      one(bounded(int32, { min: 0 }), 'Bytes buffered for a connection to an endpoint.'),
+      NOT_IN_ISTIO,
     ),
     httpIdleTimeout: one(bounded(duration, { min: 0 }), 'How long a connection without requests is kept.'),
     httpMaxConnectionDuration: one(bounded(duration, { min: 0 }), 'How long a connection may last.'),
@@ -143,7 +145,10 @@ export const ConnectionSettings: Message = message(
     ),
     httpMergeSlashes: one(bool, 'Merge adjacent slashes of a path.'),
     httpPathWithEscapedSlashesAction: one(PathWithEscapedSlashesAction, 'What happens to paths with `%2F` or `%5C`.'),
-    listenerConnectionLimit: one(bounded(int32, { min: 1 }), 'Most connections of a listener.'),
-    globalDownstreamConnectionLimit: one(bounded(int32, { min: 1 }), 'Most connections of all clients together.'),
+    listenerConnectionLimit: ignored(one(bounded(int32, { min: 1 }), 'Most connections of a listener.'), NOT_IN_ISTIO),
+    globalDownstreamConnectionLimit: ignored(
+      one(bounded(int32, { min: 1 }), 'Most connections of all clients together.'),
+      FOR_AGENT,
+    ),
   },
 );

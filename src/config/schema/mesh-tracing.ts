@@ -4,6 +4,7 @@ import {
   double,
   type Enum,
   enumeration,
+  ignored,
   int64,
   list,
   type Message,
@@ -66,14 +67,32 @@ export const TracingCustomTag: Message = message('TracingCustomTag', 'A tag on e
 });
 
 export const Tracing: Message = message('Tracing', 'Tracing by the proxy itself.', {
-  zipkin: one(TracingZipkin, 'Send spans to Zipkin.', { oneof: 'tracer' }),
-  lightstep: one(TracingLightstep, 'Send spans to Lightstep.', { oneof: 'tracer' }),
-  datadog: one(TracingDatadog, 'Send spans to Datadog.', { oneof: 'tracer' }),
-  stackdriver: one(TracingStackdriver, 'Send spans to Stackdriver.', { oneof: 'tracer' }),
-  openCensusAgent: one(OpenCensusAgent, 'Send spans to an OpenCensus agent.', { oneof: 'tracer' }),
+  zipkin: ignored(
+    one(TracingZipkin, 'Send spans to Zipkin.', { oneof: 'tracer' }),
+    'name the collector by an extensionProvider and a Telemetry',
+  ),
+  lightstep: ignored(
+    one(TracingLightstep, 'Send spans to Lightstep.', { oneof: 'tracer' }),
+    'name the collector by an extensionProvider and a Telemetry',
+  ),
+  datadog: ignored(
+    one(TracingDatadog, 'Send spans to Datadog.', { oneof: 'tracer' }),
+    'name the collector by an extensionProvider and a Telemetry',
+  ),
+  stackdriver: ignored(
+    one(TracingStackdriver, 'Send spans to Stackdriver.', { oneof: 'tracer' }),
+    'name the collector by an extensionProvider and a Telemetry',
+  ),
+  openCensusAgent: ignored(
+    one(OpenCensusAgent, 'Send spans to an OpenCensus agent.', { oneof: 'tracer' }),
+    'name the collector by an extensionProvider and a Telemetry',
+  ),
   customTags: map(TracingCustomTag, 'Tags on each span, by name.'),
   maxPathTagLength: one(uint32, 'Longest path in a span. Default 256.'),
   sampling: one(double, 'Percentage of requests that are traced. Default 1.'),
-  tlsSettings: one(ClientTLSSettings, 'TLS towards the tracer.'),
+  tlsSettings: ignored(
+    one(ClientTLSSettings, 'TLS towards the tracer.'),
+    'name the collector by an extensionProvider and a Telemetry',
+  ),
   enableIstioTags: one(bool, "Tags with Istio's names of mesh, workload and so on. Default true."),
 });

@@ -50,6 +50,8 @@ export interface Message {
   readonly kind: 'message';
   /** Also the name of the TypeScript interface; unique among all schemas. */
   readonly name: string;
+  /** The file that is one, as users call it. */
+  readonly file?: string;
   readonly doc: string;
   readonly fields: Readonly<Record<string, Field>>;
   /** Groups of fields of which at most one may be set. */
@@ -70,6 +72,12 @@ export interface FieldOptions {
   readonly deprecated?: string;
   /** The code by which Istio speaks of it, where that is not the one of deprecated fields. */
   readonly deprecatedCode?: 'IST0133';
+  /** Why it has no effect here: to set it is a warning. */
+  readonly ignored?: string;
+  /** Why it has no effect here, where what reads the object says so. */
+  readonly unserved?: string;
+  /** Why the object is refused in which it is set. */
+  readonly refused?: string;
   /** The name of the group of which only one field may be set. */
   readonly oneof?: string;
   /** Out of bounds below this field is a warning: Istio takes any value here. */
@@ -121,6 +129,21 @@ export function list(type: Type, doc: string, options: FieldOptions = {}): Field
 
 export function map(type: Type, doc: string, options: FieldOptions & Pick<Field, 'keys'> = {}): Field {
   return { shape: 'map', type, doc, ...options };
+}
+
+/** A field that is understood, but has no effect here. */
+export function ignored(field: Field, why: string): Field {
+  return { ...field, ignored: why };
+}
+
+/** A field whose effect can not be had, which is a finding of what reads the object. */
+export function unserved(field: Field, why: string): Field {
+  return { ...field, unserved: why };
+}
+
+/** A field that can not be taken, as its effect is asked for and can not be had. */
+export function refused(field: Field, why: string): Field {
+  return { ...field, refused: why };
 }
 
 /** Values in a row are numbered from 0. */

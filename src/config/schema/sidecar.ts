@@ -1,14 +1,26 @@
 import { ConnectionPoolSettings } from './connection-pool.ts';
 import { Destination } from './destination.ts';
 import { ServerTLSSettings } from './gateway.ts';
-import { bounded, type Enum, enumeration, list, type Message, message, one, string, uint32 } from './schema.ts';
+import { NOT_IN_ISTIO } from './ignored.ts';
+import {
+  bounded,
+  type Enum,
+  enumeration,
+  ignored,
+  list,
+  type Message,
+  message,
+  one,
+  string,
+  uint32,
+} from './schema.ts';
 import { WorkloadSelector } from './selector.ts';
 
 export const SidecarPort: Message = message('SidecarPort', 'A port of a listener.', {
   number: one(bounded(uint32, { min: 0, max: 65535 }), 'Its number; 0 for a Unix socket.'),
   protocol: one(string, 'Protocol spoken on it, as `HTTP`.'),
   name: one(string, 'Its name.'),
-  targetPort: one(uint32, 'Not allowed: it would have no effect.'),
+  targetPort: ignored(one(uint32, 'Not allowed: it would have no effect.'), NOT_IN_ISTIO),
 });
 
 export const CaptureMode: Enum = enumeration('CaptureMode', 'How traffic reaches a listener.', [

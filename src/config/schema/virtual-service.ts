@@ -1,5 +1,6 @@
 import { Destination } from './destination.ts';
 import { HTTPRetry } from './http-retry.ts';
+import { NOT_IN_ISTIO } from './ignored.ts';
 import {
   bool,
   bounded,
@@ -8,12 +9,14 @@ import {
   duration,
   type Enum,
   enumeration,
+  ignored,
   int32,
   list,
   type Message,
   map,
   message,
   one,
+  refused,
   string,
   uint32,
 } from './schema.ts';
@@ -110,7 +113,10 @@ export const Percent: Message = message('Percent', 'A percentage.', {
 export const HTTPFaultInjectionDelay: Message = message('HTTPFaultInjectionDelay', 'Requests are held back.', {
   percent: one(int32, 'Percentage of requests.', { deprecated: 'write `percentage`.' }),
   fixedDelay: one(bounded(duration, { min: 1 }), 'For how long.', { oneof: 'httpDelayType' }),
-  exponentialDelay: one(bounded(duration, { min: 1 }), 'Not supported.', { oneof: 'httpDelayType' }),
+  exponentialDelay: refused(
+    one(bounded(duration, { min: 1 }), 'Not supported.', { oneof: 'httpDelayType' }),
+    'write fixedDelay',
+  ),
   percentage: one(Percent, 'Percentage of requests.'),
 });
 
@@ -120,7 +126,7 @@ export const HTTPFaultInjectionAbort: Message = message(
   {
     httpStatus: one(bounded(int32, { min: 200, max: 600 }), 'HTTP status.', { oneof: 'errorType' }),
     grpcStatus: one(string, 'gRPC status, as `UNAVAILABLE`.', { oneof: 'errorType' }),
-    http2Error: one(string, 'Not supported.', { oneof: 'errorType' }),
+    http2Error: refused(one(string, 'Not supported.', { oneof: 'errorType' }), 'write httpStatus or grpcStatus'),
     percentage: one(Percent, 'Percentage of requests.'),
   },
 );
@@ -205,7 +211,7 @@ export const L4MatchAttributes: Message = message(
   {
     destinationSubnets: list(string, 'Addresses or blocks that it was sent to.'),
     port: one(bounded(uint32, { min: 0, max: 65535 }), 'Port that it was sent to.'),
-    sourceSubnet: one(string, 'Addresses of the client.'),
+    sourceSubnet: ignored(one(string, 'Addresses of the client.'), NOT_IN_ISTIO),
     sourceLabels: map(string, 'Labels of the client workload.'),
     gateways: list(string, 'Gateways that it came through, instead of those of the whole object.'),
     sourceNamespace: one(string, 'Namespace of the client workload.'),

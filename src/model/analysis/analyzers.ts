@@ -22,12 +22,12 @@ import { SERVICE_ENTRY_SELECTOR, WORKLOAD_SELECTORS } from './selectors.ts';
 import { GATEWAY_SERVER_NAMES } from './server-names.ts';
 import { PORT_PROTOCOLS } from './service-protocols.ts';
 import { SIDECAR_TRACERS } from './sidecar-tracers.ts';
-import { EGRESS_HOSTS, SIDECAR_SELECTORS } from './sidecars.ts';
+import { EGRESS_HOSTS, INGRESS_TLS, SIDECAR_SELECTORS } from './sidecars.ts';
 import { EMPTY_SUBSETS } from './subsets.ts';
 import { OVERLAPPING_ADDRESSES, TCP_WITHOUT_ADDRESS } from './tcp-services.ts';
 import { LOG_PROVIDERS, TELEMETRY_SELECTORS } from './telemetries.ts';
 import { UNUSED_DELEGATES, UNUSED_GATEWAYS } from './unused.ts';
-import { DELEGATE_REFERENCES, GATEWAY_REFERENCES } from './virtual-service-references.ts';
+import { DELEGATE_REFERENCES, GATEWAY_REFERENCES, SHORT_HOSTS } from './virtual-service-references.ts';
 
 /** All that is said of objects in view of others, the one list. */
 export const ANALYZERS: readonly Analyzer[] = [
@@ -35,6 +35,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   DESTINATIONS,
   GATEWAY_REFERENCES,
   GATEWAY_HOSTS,
+  SHORT_HOSTS,
   DELEGATE_REFERENCES,
   SIDECAR_HOST_CONFLICTS,
   GATEWAY_RULE_CONFLICTS,
@@ -46,6 +47,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   OVERLAPPING_RULES,
   EGRESS_HOSTS,
   SIDECAR_SELECTORS,
+  INGRESS_TLS,
   WORKLOAD_SELECTORS,
   SERVICE_ENTRY_SELECTOR,
   TCP_WITHOUT_ADDRESS,

@@ -150,6 +150,8 @@ export interface GatewayProxy {
 /** What analyzers may ask of the mesh: each answer is narrow, so that it changes seldom. */
 export interface MeshFacts {
   readonly domainSuffix: string;
+  /** Whether TLS that a Sidecar sets for its listeners counts. */
+  readonly endsTlsOfIngress: boolean;
   rootNamespace(): string;
   /** The service that clients of a namespace know under a hostname, be it by a wildcard; undefined: there is none. */
   service(host: Hostname, namespace: string): KnownService | undefined;

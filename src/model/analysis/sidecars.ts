@@ -68,3 +68,18 @@ export const SIDECAR_SELECTORS: Analyzer<Sidecar> = {
     }
   },
 };
+
+/** TLS of a listener that is not looked at. */
+export const INGRESS_TLS: Analyzer<Sidecar> = {
+  kinds: ['Sidecar'],
+  *findings({ spec }, facts) {
+    if (facts.endsTlsOfIngress) return;
+    for (const [i, { tls }] of (spec.ingress ?? []).entries()) {
+      if (tls === undefined) continue;
+      yield placeOf(['spec', 'ingress', i, 'tls']).warning(
+        '"tls" has no effect here: the environment (env in mesh.yaml) must say ENABLE_TLS_ON_SIDECAR_INGRESS: "true"',
+        'VM0004',
+      );
+    }
+  },
+};

@@ -1,7 +1,7 @@
 import type { VirtualService } from '#generated/config/specs.ts';
 import { nearestName } from '../../base/nearest-name.ts';
 import { type Finding, type Place, placeOf } from '../../config/finding.ts';
-import { gatewayKey, MESH_GATEWAY } from '../virtual-service.ts';
+import { fullHostname, gatewayKey, MESH_GATEWAY, routeSemantics } from '../virtual-service.ts';
 import type { Analyzer } from './analyzer.ts';
 import type { MeshFacts } from './facts.ts';
 import { isMadeGateway, listed } from './names.ts';
@@ -67,6 +67,27 @@ export const DELEGATE_REFERENCES: Analyzer<VirtualService> = {
         const why = `namespace ${own} does not see it, so the rule is left out: export it there`;
         yield place.error(`VirtualService "${namespace}/${name}" can not be delegated to: ${why}`, 'IST0101');
       }
+    }
+  },
+};
+
+/** Hosts of one word, which are short for a service of the namespace, where there is none. */
+export const SHORT_HOSTS: Analyzer<VirtualService> = {
+  kinds: ['VirtualService'],
+  *findings(config, facts) {
+    const { spec, namespace } = config;
+    const gateways = spec.gateways ?? [];
+    if (routeSemantics(config) !== 'istio' || (gateways.length > 0 && !gateways.includes(MESH_GATEWAY))) return;
+    for (const [i, written] of (spec.hosts ?? []).entries()) {
+      const host = fullHostname(written, namespace, facts.domainSuffix);
+      if (host === written || facts.service(host, namespace) !== undefined) continue;
+      const known = facts.hostnames(namespace);
+      const near = known.find((name) => name.startsWith(`${written}.`)) ?? nearestName(written, known);
+      const hint = near === undefined ? 'write it in full, or define the service' : `did you mean "${near}"?`;
+      yield placeOf(['spec', 'hosts', i]).warning(
+        `"${written}" is short for "${host}", and there is no such service, so nobody asks for it; ${hint}`,
+        'IST0101',
+      );
     }
   },
 };

@@ -26,7 +26,9 @@ function written(path: Path): string {
 
 function check(kind: KindDefinition, { spec, finds }: Case): void {
   const result = validateSpec(kind, spec, { ...NO_METADATA, name: 'x', namespace: 'shop' }, { strict: false });
-  const found = result.findings.map(({ severity, path, message }) => `${severity} ${written(path)} ${message}`);
+  // That a field has no effect is tried for all such fields in test/api.
+  const told = result.findings.filter(({ code }) => code !== 'VM0004');
+  const found = told.map(({ severity, path, message }) => `${severity} ${written(path)} ${message}`);
   const matches = (finding: string, expected: string) => {
     const at = finds.length > 0 ? expected.indexOf(' ', expected.indexOf(' ') + 1) : 0;
     const place = expected.slice(0, at + 1);

@@ -83,7 +83,8 @@ export function specFrom(message: Message, random: Random): object {
   const fields = Object.entries(message.fields);
   const share = Math.min(1, 4 / fields.length);
   const groups = new Set<string>();
-  const chosen = fields.filter(([, { required, oneof }]) => {
+  const chosen = fields.filter(([, { required, refused, oneof }]) => {
+    if (refused !== undefined) return false;
     if (required !== true && random() >= share) return false;
     if (oneof !== undefined && groups.has(oneof)) return false;
     if (oneof !== undefined) groups.add(oneof);
