@@ -1,4 +1,5 @@
 import type { AddressInfo, Server } from 'node:net';
+import type { Labels } from '../../src/base/labels.ts';
 import type { Variant } from '../../src/xds/events.ts';
 import { type EchoOptions, echoServer } from '../support/echo-server.ts';
 import { envoyBootstrap } from '../support/envoy-bootstrap.ts';
@@ -22,6 +23,10 @@ export interface LocalMeshOptions {
   readonly version?: string;
   /** Default delta. */
   readonly variant?: Variant;
+  /** The Envoy's namespace; default `shop`. */
+  readonly namespace?: string;
+  /** The Envoy's labels; default `app: client`. */
+  readonly labels?: Labels;
 }
 
 /** A control plane and one upstream Envoy on this machine, which nothing is captured on: interception NONE, no root. */
@@ -39,13 +44,14 @@ export class LocalMesh {
   /** Resolves when the Envoy's workers run and nothing warms. */
   static async start(options: LocalMeshOptions): Promise<LocalMesh> {
     const { files, mesh, type = 'sidecar', ip = '127.0.0.1', args = [], version, variant = 'delta' } = options;
+    const { namespace = 'shop', labels = { app: 'client' } } = options;
     await using started = new AsyncDisposableStack();
     const dir = started.use(new WorkDir());
     for (const [path, text] of Object.entries(files)) dir.write(`etc/istio/conf/${path}`, text);
     if (mesh !== undefined) dir.write('etc/istio/mesh.yaml', mesh);
     const istiod = started.use(await IstiodProcess.start({ root: dir.path }));
-    const metadata = { INTERCEPTION_MODE: 'NONE', LABELS: { app: 'client' } };
-    const node = nodeJson({ id: 'client-1.shop', namespace: 'shop', metadata, type, ips: [ip] });
+    const metadata = { INTERCEPTION_MODE: 'NONE', LABELS: labels };
+    const node = nodeJson({ id: `client-1.${namespace}`, namespace, metadata, type, ips: [ip] });
     const bootstrap = envoyBootstrap({ xds: istiod.addresses.grpc, node, variant });
     const envoy = started.use(await EnvoyProcess.start({ bootstrap, dir, args, ...(version ? { version } : {}) }));
     await envoy.untilReady();
