@@ -27,4 +27,10 @@ export interface KeySetSource {
    * @param tell called whenever something about a wanted set has changed; undefined when nobody wants it any more
    */
   want(wanted: readonly WantedKeySet[], tell: (id: KeySetId, set: KeySet | undefined) => void): void;
+  /**
+   * Fetches sets that will be wanted in a moment.
+   *
+   * @returns resolves when each was asked for once; undefined when each was before
+   */
+  ask(soon: readonly WantedKeySet[]): Promise<void> | undefined;
 }

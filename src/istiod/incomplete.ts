@@ -1,4 +1,4 @@
-import type { DestinationRule, ServiceEntry, VirtualService } from '#generated/config/specs.ts';
+import type { DestinationRule, RequestAuthentication, ServiceEntry, VirtualService } from '#generated/config/specs.ts';
 import type { Config, ConfigKey } from '../config/config.ts';
 import type { ParsedFile } from '../config/parsed.ts';
 import { destinations } from '../model/analysis/destinations.ts';
@@ -72,4 +72,9 @@ export function isIncomplete(changes: readonly FileState[], mesh: Mesh): boolean
   return mesh
     .ofKind<VirtualService>('VirtualService')
     .some((route) => !changedRoutes.has(route.key) && wantedSubsets(route, suffix).some((s) => lost.includes(s)));
+}
+
+/** Those that say where the keys of tokens are. */
+export function tokenPolicies(changes: readonly FileState[]): readonly RequestAuthentication[] {
+  return ofKind<RequestAuthentication>(changes, 'RequestAuthentication').map(({ spec }) => spec);
 }

@@ -43,7 +43,7 @@ import { bothEvents, logEvents, logFindings } from './events.ts';
 import { EXIT, StartError } from './failure.ts';
 import { Findings } from './findings.ts';
 import { tellHours } from './hours.ts';
-import { hasVanished, isIncomplete } from './incomplete.ts';
+import { hasVanished, isIncomplete, tokenPolicies } from './incomplete.ts';
 import { jwksSource } from './jwks.ts';
 import type { Logger } from './log.ts';
 import { metricSources } from './metric-sources.ts';
@@ -269,6 +269,8 @@ function patient(sink: ConfigSink, mesh: Mesh, settleMs: number): ConfigSink {
       if (isIncomplete(changes, mesh)) return 2 * settleMs + 100;
       return hasVanished(changes, before) ? MOVING : 0;
     },
+    // So that tokens are not refused until the keys of a new policy have come.
+    ask: (changes) => mesh.keySets.ask(tokenPolicies(changes)),
   });
 }
 

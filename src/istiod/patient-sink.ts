@@ -15,13 +15,18 @@ export interface Patience {
    * @param before what was handed on of each file last
    */
   readonly wait: (changes: readonly FileState[], before: ReadonlyMap<string, ParsedFile>) => number;
+  /** What changes need from elsewhere: they wait until it is there, for {@link ELSEWHERE_MS} at most; undefined: nothing. */
+  readonly ask: (changes: readonly FileState[]) => Promise<void> | undefined;
 }
+
+/** Others wait no longer for a server that is not there. Milliseconds. */
+const ELSEWHERE_MS = 1000;
 
 /**
  * A sink before another one, for people who save a route in one file and the subset that it needs in the next: changes that are
  * not whole wait a little for the rest, and are taken together with it. All others are handed on at once.
  */
-export function patientSink(sink: ConfigSink, { clock, wait }: Patience): ConfigSink {
+export function patientSink(sink: ConfigSink, { clock, wait, ask }: Patience): ConfigSink {
   const before = new Map<string, ParsedFile>();
   let held: FileState[] = [];
   let since = 0;
@@ -41,14 +46,21 @@ export function patientSink(sink: ConfigSink, { clock, wait }: Patience): Config
       }
     });
   };
-  const take = (changes: readonly FileState[]): void => {
-    if (held.length === 0) since = clock.now();
-    held.push(...changes);
+  const check = (): void => {
     if (held.length === 0) return;
-    const left = wait(held, before) - (clock.now() - since);
+    const changes = held;
+    const asked = ask(changes);
+    const left = Math.max(wait(changes, before), asked === undefined ? 0 : ELSEWHERE_MS) - (clock.now() - since);
     cancel?.();
     if (left > 0) cancel = clock.after(left, handOn);
     else handOn();
+    // The array of those that are held is another one when they were handed on.
+    void asked?.then(() => held === changes && check());
+  };
+  const take = (changes: readonly FileState[]): void => {
+    if (held.length === 0) since = clock.now();
+    held.push(...changes);
+    check();
   };
   return {
     get rootNamespace() {

@@ -26,6 +26,12 @@ export interface KeySets {
   /** Why the keys of a rule are not known, or not the newest; undefined when nothing is wrong. */
   problemOf(rule: JWTRule): KeySet | undefined;
   /**
+   * Has the keys of policies that will be there in a moment fetched before.
+   *
+   * @returns resolves when each was asked for once; undefined when each was before
+   */
+  ask(policies: readonly RequestAuthentication[]): Promise<void> | undefined;
+  /**
    * Has sets that are wanted fetched from now on.
    *
    * @returns ends it
@@ -86,13 +92,13 @@ export function deriveKeySets(
     return found === undefined && mode === 'hybrid' ? undefined : { uri: jwksUri, cluster: found?.cluster ?? '_' };
   };
   const isFetched = (rule: JWTRule): boolean => (rule.jwks ?? '') === '' && remote(rule) === undefined;
+  const fetchedFor = ({ jwtRules = [] }: RequestAuthentication) => jwtRules.filter(isFetched).map(wantedSet);
+  let followed: KeySetSource | undefined;
   const wanted: Derived<'', readonly WantedKeySet[]> = graph.derived(
     'wantedKeySets',
     () =>
       distinct(
-        configuration
-          .ofKind<RequestAuthentication>('RequestAuthentication')
-          .flatMap(({ spec }) => (spec.jwtRules ?? []).filter(isFetched).map(wantedSet)),
+        configuration.ofKind<RequestAuthentication>('RequestAuthentication').flatMap(({ spec }) => fetchedFor(spec)),
       ),
     { equals: deepEqual },
   );
@@ -104,12 +110,15 @@ export function deriveKeySets(
       if (set?.keys !== undefined && usable.get(set.keys) === undefined) return { problem: unusable(rule) };
       return set?.problem === undefined ? undefined : set;
     },
+    ask: (policies) => followed?.ask(distinct(policies.flatMap(fetchedFor))),
     follow: (source) => {
+      followed = source;
       const tell = (id: KeySetId, set: KeySet | undefined) => graph.batch(() => sets.set(id, set));
       const watch = graph.watch(wanted, ONE, (now) => source.want(now, tell));
       source.want(watch.value, tell);
       return () => {
         watch.stop();
+        followed = undefined;
         source.want([], () => undefined);
       };
     },

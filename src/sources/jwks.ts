@@ -57,7 +57,9 @@ function sameKeys(a: string, b: string): boolean {
 interface Followed {
   wanted: WantedKeySet;
   readonly stop: AbortController;
+  /** Resolves when it was asked for once. */
   readonly tried: Promise<void>;
+  isTried: boolean;
   known: KeySet;
   /** Milliseconds since 1970; 0: never. */
   fetchedAt: number;
@@ -92,6 +94,12 @@ export class JwksSource implements KeySetSource {
     for (const [id, set] of now) if (!this.#followed.has(id)) this.#follow(set);
   }
 
+  ask(soon: readonly WantedKeySet[]): Promise<void> | undefined {
+    for (const set of soon) if (!this.#followed.has(set.id)) this.#follow(set);
+    const asked = soon.flatMap(({ id }) => this.#followed.get(id) ?? []).filter(({ isTried }) => !isTried);
+    return asked.length === 0 ? undefined : Promise.all(asked.map(({ tried }) => tried)).then(() => undefined);
+  }
+
   /** Resolves when each set that is wanted now was asked for once, or after `ms` milliseconds. */
   async tried(ms: number): Promise<void> {
     const late = Promise.withResolvers<void>();
@@ -116,6 +124,7 @@ export class JwksSource implements KeySetSource {
       wanted,
       stop,
       tried: isUsed ? Promise.resolve() : promise,
+      isTried: isUsed,
       known: isUsed ? { keys: stored.keys } : {},
       fetchedAt: isUsed ? stored.fetchedAt : 0,
       failures: 0,
@@ -123,7 +132,10 @@ export class JwksSource implements KeySetSource {
     };
     this.#followed.set(wanted.id, followed);
     if (isUsed) this.#tell(wanted.id, followed.known);
-    void this.#attempt(followed).then(resolve);
+    void this.#attempt(followed).then(() => {
+      followed.isTried = true;
+      resolve();
+    });
   }
 
   async #attempt(followed: Followed): Promise<void> {

@@ -127,6 +127,27 @@ test('an issuer is asked where its keys are', { timeout: TIMEOUT_MS }, async () 
   assert.deepEqual(server.asked, ['/tenant/.well-known/openid-configuration', '/keys']);
 });
 
+test('the URL of keys changes and no token is refused', { timeout: TIMEOUT_MS }, async () => {
+  const key = new TokenKey('a');
+  await using server = await TextServer.start(() => ({ body: keySet(key) }));
+  const from = (path: string, more = ''): string =>
+    rules(`{issuer: '${ISSUER}', jwksUri: 'http://127.0.0.1:${server.port}${path}'${more}}`);
+  await using guarded = await GuardedWorkload.start({ files: () => ({ 'shop/tokens.yaml': from('/old') }) });
+  const { envoy } = guarded.mesh;
+  const headers = bearer(key.token({ iss: ISSUER }));
+  const updates = (): Promise<number | undefined> => envoy.stat('listener_manager.lds.update_success');
+  const before = (await updates()) ?? 0;
+  guarded.mesh.write('shop/tokens.yaml', from('/new', ', forwardOriginalToken: true'));
+  const isForwarded = async (): Promise<boolean> => {
+    const { status, body } = await probe({ to: guarded.http, headers });
+    assert.equal(status, 200);
+    return (JSON.parse(body) as Echo).headers?.['authorization'] !== undefined;
+  };
+  await waitFor(isForwarded, { what: 'the new rule' });
+  assert.equal(await updates(), before + 1, 'keys come with the rule');
+  assert.deepEqual(server.asked, ['/old', '/new']);
+});
+
 test('a gateway routes by the claims of a token', { timeout: TIMEOUT_MS }, async () => {
   const key = new TokenKey('a');
   using admins = await LocalEcho.start({ name: 'admins' });

@@ -4,7 +4,7 @@ import type { ParsedFile } from '../../../src/config/parsed.ts';
 import type { ConfigSink } from '../../../src/config/sink.ts';
 import { patientSink } from '../../../src/istiod/patient-sink.ts';
 
-function setUp(isWhole: (files: readonly string[]) => boolean) {
+function setUp(isWhole: (files: readonly string[]) => boolean, ask: () => Promise<void> | undefined = () => undefined) {
   const taken: string[][] = [];
   let batch: string[] | undefined;
   const inner: ConfigSink = {
@@ -29,6 +29,7 @@ function setUp(isWhole: (files: readonly string[]) => boolean) {
         };
       },
     },
+    ask,
     wait: (changes) => (isWhole(changes.map(({ file }) => file)) ? 0 : 250),
   });
   return { sink, taken, timeIsUp: () => due?.(), isWaiting: () => due !== undefined };
@@ -75,4 +76,30 @@ test('a whole state takes the place of what waits', () => {
   sink.replace([parsed('all')]);
   timeIsUp();
   assert.deepEqual(taken, [['whole', 'all']]);
+});
+
+test('a change that needs something from elsewhere waits until it is there', async () => {
+  const elsewhere = Promise.withResolvers<void>();
+  let isThere = false;
+  const { sink, taken, isWaiting } = setUp(
+    () => true,
+    () => (isThere ? undefined : elsewhere.promise),
+  );
+  sink.apply('tokens', parsed('tokens'));
+  sink.apply('route', parsed('route'));
+  assert.deepEqual([taken, isWaiting()], [[], true]);
+  isThere = true;
+  elsewhere.resolve();
+  await elsewhere.promise;
+  assert.deepEqual([taken, isWaiting()], [[['tokens', 'route']], false]);
+});
+
+test('what never comes from elsewhere is not waited for for long', () => {
+  const { sink, taken, timeIsUp } = setUp(
+    () => true,
+    () => new Promise(() => undefined),
+  );
+  sink.apply('tokens', parsed('tokens'));
+  timeIsUp();
+  assert.deepEqual(taken, [['tokens']]);
 });

@@ -26,6 +26,9 @@ class Fetched implements KeySetSource {
     this.wanted = wanted;
     this.tell = tell;
   }
+  ask(): undefined {
+    return undefined;
+  }
 }
 
 function connected(files: Readonly<Record<string, string>>, options: Parameters<typeof fileMesh>[1] = {}): FileMesh {

@@ -159,6 +159,20 @@ test('the first attempts are waited for, but no longer than is said', async () =
   watched.want();
 });
 
+test('keys that will be wanted in a moment are told before they are', async () => {
+  await using server = await TextServer.start(() => ({ body: keys('a') }));
+  const soon = set(`http://127.0.0.1:${server.port}/keys`);
+  const watched = new Watched();
+  watched.want();
+  await watched.source.ask([soon]);
+  assert.deepEqual(watched.told, [[soon.url, { keys: keys('a') }]]);
+  assert.equal(watched.source.ask([soon]), undefined, 'asked for once');
+  watched.want(soon);
+  assert.equal(server.asked.length, 1);
+  watched.want();
+  assert.deepEqual(watched.last, undefined);
+});
+
 test('keys that were fetched by the process before are used while nobody serves them, for a week', async () => {
   const [port = 0] = await freePorts(1);
   const url = `http://127.0.0.1:${port}/keys`;
