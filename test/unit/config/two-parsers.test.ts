@@ -8,6 +8,7 @@ import type { Path } from '../../../src/config/finding.ts';
 import { locationAt, offsetOf } from '../../../src/config/locate.ts';
 import { readYaml } from '../../../src/config/yaml.ts';
 import { plainValue } from '../../../src/config/yaml-schema.ts';
+import { runs } from '../../support/runs.ts';
 
 const SHARED = new URL('../../../../shared/', import.meta.url);
 
@@ -123,6 +124,6 @@ test('both parsers read generated documents alike, in every style', () => {
         assertEqualReading(text, text);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

@@ -7,6 +7,7 @@ import { Graph, type Input } from '../../../src/derive/graph.ts';
 import { DEFAULT_MESH_OPTIONS } from '../../../src/pipeline/options.ts';
 import { createPipeline } from '../../../src/pipeline/pipeline.ts';
 import { type MeshFixture, meshFixture, object } from '../../support/mesh-fixture.ts';
+import { runs } from '../../support/runs.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
 
@@ -168,7 +169,7 @@ test('after any edits the findings are those of a mesh that always was as it is 
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

@@ -5,6 +5,7 @@ import { DestinationRule } from '../../../src/config/schema/destination-rule.ts'
 import { MeshConfig } from '../../../src/config/schema/mesh-config.ts';
 import { CLUSTER_TYPE, ENDPOINT_TYPE } from '../../../src/proto/type-urls.ts';
 import { meshFixture, object } from '../../support/mesh-fixture.ts';
+import { runs } from '../../support/runs.ts';
 import { randomFrom, specFrom } from '../config/schema/random-spec.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
@@ -62,6 +63,6 @@ test('every rule, under any settings of the mesh, gives clusters and endpoints t
       assert(resources('one', CLUSTER_TYPE).has('outbound|80||static.example.com'));
       for (const name of resources('one', ENDPOINT_TYPE).keys()) assert(resources('one', CLUSTER_TYPE).has(name));
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Config } from '../../../src/config/config.ts';
 import { CLUSTER_TYPE, ENDPOINT_TYPE } from '../../../src/proto/type-urls.ts';
 import { type Client, meshFixture, object } from '../../support/mesh-fixture.ts';
+import { runs } from '../../support/runs.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
 
@@ -172,6 +173,6 @@ test('the changes of a set, applied one after the other, give the set', () => {
         }
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });

@@ -5,6 +5,7 @@ import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
 import { proxyOfNode } from '../../../src/model/node.ts';
 import { STATUS_KINDS } from '../../../src/pipeline/conversions/status.ts';
 import { type FileMesh, fileMesh } from '../../support/mesh-files.ts';
+import { runs } from '../../support/runs.ts';
 
 const object = (kind: string, name: string, spec: string, group = 'gateway.networking.k8s.io/v1', more = '') =>
   `apiVersion: ${group}\nkind: ${kind}\nmetadata: {name: ${name}${more}}\nspec: ${spec}\n`;
@@ -212,6 +213,6 @@ test('after any edits all is as in a mesh made anew', () => {
       assert.deepEqual(everything(mesh), everything(anew));
       for (const watch of [...watches, ...statuses]) watch.stop();
     }),
-    { numRuns: 10 },
+    { numRuns: runs(10) },
   );
 });

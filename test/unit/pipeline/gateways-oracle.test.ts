@@ -5,6 +5,7 @@ import type { Config, ConfigKey } from '../../../src/config/config.ts';
 import { CLUSTER_TYPE, ENDPOINT_TYPE, LISTENER_TYPE, ROUTE_TYPE } from '../../../src/proto/type-urls.ts';
 import { type Client, type MeshFixture, meshFixture } from '../../support/mesh-fixture.ts';
 import { randomGatewayEdit } from '../../support/random-gateways.ts';
+import { runs } from '../../support/runs.ts';
 
 const CLIENTS: Readonly<Record<string, Client>> = {
   'istio p': { labels: { app: 'p' } },
@@ -50,6 +51,6 @@ test('after any edits routers are sent what a mesh that began with the same obje
         }
       },
     ),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   );
 });

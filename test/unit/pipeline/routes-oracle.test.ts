@@ -7,6 +7,7 @@ import { proxyOfNode } from '../../../src/model/node.ts';
 import { DEFAULT_MESH_OPTIONS } from '../../../src/pipeline/options.ts';
 import { createPipeline, type Pipeline } from '../../../src/pipeline/pipeline.ts';
 import { ROUTE_TYPE } from '../../../src/proto/type-urls.ts';
+import { runs } from '../../support/runs.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
 
@@ -196,6 +197,6 @@ test('after any edits the routes are those of a mesh that began with the same ob
         assert.deepEqual(served(live), served(started(objects.values())));
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

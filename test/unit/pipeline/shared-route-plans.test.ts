@@ -11,6 +11,7 @@ import { DEFAULT_MESH_OPTIONS } from '../../../src/pipeline/options.ts';
 import { createPipeline } from '../../../src/pipeline/pipeline.ts';
 import { decodeMessage } from '../../../src/proto/decode.ts';
 import { ROUTE_TYPE } from '../../../src/proto/type-urls.ts';
+import { runs } from '../../support/runs.ts';
 
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 
@@ -99,7 +100,7 @@ test('a plan that namespaces share gives each of them the names that it would ha
         );
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 

@@ -8,6 +8,7 @@ import { ENCODERS } from '#generated/proto/encoder.ts';
 import { loadProtos } from '../../../build/proto/load.ts';
 import { decodeMessage } from '../../../src/proto/decode.ts';
 import { encodeMessage } from '../../../src/proto/message.ts';
+import { runs } from '../../support/runs.ts';
 import { MessageSource } from './random-message.ts';
 
 const root: protobuf.Root = loadProtos(fileURLToPath(new URL('../../..', import.meta.url)));
@@ -55,7 +56,7 @@ test('the messages of xDS are encoded to the same bytes, whatever is in them', (
     fc.property(fc.constantFrom(...names), fc.integer(), (name, seed) => {
       compare(root.lookupType(name), new MessageSource(root, seed));
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

@@ -6,6 +6,7 @@ import { anyKindSchema, kindSchema } from '../../../../build/schemas/json-schema
 import { kindName } from '../../../../src/config/config.ts';
 import { KINDS } from '../../../../src/config/kinds/kinds.ts';
 import { normalized } from '../../../../src/config/normalize.ts';
+import { runs } from '../../../support/runs.ts';
 import { corpusCases, validated } from '../kinds/documents.ts';
 import { damaged, randomFrom, specFrom, withoutDefaults } from './random-spec.ts';
 
@@ -50,7 +51,7 @@ for (const kind of KINDS) {
         assert.deepEqual(withoutDefaults(value, spec), spec);
         assert.ok(validate(document(spec)), ajv.errorsText(validate.errors));
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -63,7 +64,7 @@ for (const kind of KINDS) {
         const refused = findings.some(({ severity }) => severity === 'error');
         assert.equal(refused, !validate(document(spec)), JSON.stringify(spec));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 }
