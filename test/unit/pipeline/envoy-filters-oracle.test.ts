@@ -7,7 +7,6 @@ import type { EncodedResource } from '../../../src/proto/resource-set.ts';
 import { CLUSTER_TYPE, EXTENSION_CONFIG_TYPE, LISTENER_TYPE, ROUTE_TYPE } from '../../../src/proto/type-urls.ts';
 import { type Client, type MeshFixture, meshFixture, object } from '../../support/mesh-fixture.ts';
 import { randomEnvoyFilterEdit } from '../../support/random-envoy-filters.ts';
-import { runs } from '../../support/runs.ts';
 
 const CLIENTS: Readonly<Record<string, Client>> = {
   'istio web': { labels: { app: 'web' }, ip: '10.1.0.1' },
@@ -96,7 +95,7 @@ test('after any edits of EnvoyFilters proxies are sent what a mesh that began wi
         }
       },
     ),
-    { numRuns: runs(6) },
+    { numRuns: 6 },
   );
 });
 
@@ -140,7 +139,7 @@ test('what a watched set says of its changes leads from what it was to what it i
         }
       }
     }),
-    { numRuns: runs(8) },
+    { numRuns: 8 },
   );
   assert(changed > 0);
 });
