@@ -19,9 +19,21 @@ endpoints: [{addresses: [127.0.0.1]}]
 `;
 }
 
-/** A Gateway in namespace shop, which the Envoy serves at these ports of loopback. */
-export function gateway(ports: { readonly http: number; readonly tls: number; readonly tcp: number }): string {
-  const { http, tls, tcp } = ports;
+export interface ListenerPort {
+  readonly name: string;
+  /** Of the Gateway. */
+  readonly port: number;
+  readonly protocol: 'HTTP' | 'HTTPS' | 'TLS' | 'TCP';
+  /** Where the Envoy listens. */
+  readonly at: number;
+}
+
+/** A Gateway in namespace shop, which the Envoy serves on loopback. @param spec its listeners and more, in YAML */
+export function gateway(ports: readonly ListenerPort[], spec: string): string {
+  const entries = ports.map(
+    ({ name, port, protocol, at }) =>
+      `  - {number: ${port}, name: ${name}, protocol: ${protocol}, targetPort: ${at}}\n`,
+  );
   return `---
 apiVersion: networking.istio.io/v1
 kind: ServiceEntry
@@ -32,9 +44,7 @@ spec:
   location: MESH_INTERNAL
   resolution: STATIC
   ports:
-  - {number: 80, name: http, protocol: HTTP, targetPort: ${http}}
-  - {number: 443, name: tls, protocol: TLS, targetPort: ${tls}}
-  - {number: 9000, name: tcp, protocol: TCP, targetPort: ${tcp}}
+${entries.join('')}\
   endpoints: [{address: 127.0.0.1}]
 ---
 apiVersion: gateway.networking.k8s.io/v1
@@ -43,10 +53,7 @@ metadata: {name: edge, namespace: shop}
 spec:
   gatewayClassName: istio
   addresses: [{type: Hostname, value: edge.mesh.internal}]
-  listeners:
-  - {name: http, port: 80, protocol: HTTP, hostname: "*.example.com"}
-  - {name: passed, port: 443, protocol: TLS, hostname: "*.example.com", tls: {mode: Passthrough}}
-  - {name: tcp, port: 9000, protocol: TCP}
+${spec}\
 ---
 apiVersion: networking.istio.io/v1alpha3
 kind: EnvoyFilter
@@ -80,12 +87,13 @@ export function httpRoute(name: string, ...rules: readonly string[]): string {
   );
 }
 
-export function grant(kind: string, from: string): string {
+/** Lets objects of one kind in a namespace name what is called `vault` in namespace bank. */
+export function grant(kind: string, from: string, to = 'Service'): string {
   return `apiVersion: gateway.networking.k8s.io/v1beta1
 kind: ReferenceGrant
 metadata: {name: ${from}, namespace: bank}
 spec:
   from: [{group: gateway.networking.k8s.io, kind: ${kind}, namespace: ${from}}]
-  to: [{group: "", kind: Service, name: vault}]
+  to: [{group: "", kind: ${to}, name: vault}]
 `;
 }

@@ -77,6 +77,12 @@ const ROUTES = [
   route('TCPRoute', 'tcp', '  rules: [{backendRefs: [{name: plain, port: 80}]}]\n'),
 ].join('');
 
+const LISTENERS = `  listeners:
+  - {name: http, port: 80, protocol: HTTP, hostname: "*.example.com"}
+  - {name: passed, port: 443, protocol: TLS, hostname: "*.example.com", tls: {mode: Passthrough}}
+  - {name: tcp, port: 9000, protocol: TCP}
+`;
+
 let mesh: LocalMesh;
 let ports: { readonly http: number; readonly tls: number; readonly tcp: number };
 let a: HttpBackend;
@@ -117,7 +123,14 @@ before(async () => {
     await LocalMesh.start({
       type: 'router',
       files: {
-        'shop/gateway.yaml': gateway(ports),
+        'shop/gateway.yaml': gateway(
+          [
+            { name: 'http', port: 80, protocol: 'HTTP', at: http },
+            { name: 'tls', port: 443, protocol: 'TLS', at: tls },
+            { name: 'tcp', port: 9000, protocol: 'TCP', at: tcp },
+          ],
+          LISTENERS,
+        ),
         'shop/services.yaml': [
           service('a', 'shop', a.port),
           service('b', 'shop', b.port),

@@ -27,6 +27,8 @@ export interface LocalMeshOptions {
   readonly namespace?: string;
   /** The Envoy's labels; default `app: client`. */
   readonly labels?: Labels;
+  /** The Envoy connects over a Unix socket, where it is given keys. */
+  readonly socket?: boolean;
 }
 
 /** A control plane and one upstream Envoy on this machine, which nothing is captured on: interception NONE, no root. */
@@ -44,15 +46,16 @@ export class LocalMesh {
   /** Resolves when the Envoy's workers run and nothing warms. */
   static async start(options: LocalMeshOptions): Promise<LocalMesh> {
     const { files, mesh, type = 'sidecar', ip = '127.0.0.1', args = [], version, variant = 'delta' } = options;
-    const { namespace = 'shop', labels = { app: 'client' } } = options;
+    const { namespace = 'shop', labels = { app: 'client' }, socket } = options;
     await using started = new AsyncDisposableStack();
     const dir = started.use(new WorkDir());
     for (const [path, text] of Object.entries(files)) dir.write(`etc/istio/conf/${path}`, text);
     if (mesh !== undefined) dir.write('etc/istio/mesh.yaml', mesh);
-    const istiod = started.use(await IstiodProcess.start({ root: dir.path }));
+    const listen = socket ? { grpcUnix: dir.at('xds.sock') } : {};
+    const istiod = started.use(await IstiodProcess.start({ root: dir.path, listen }));
     const metadata = { INTERCEPTION_MODE: 'NONE', LABELS: labels };
     const node = nodeJson({ id: `client-1.${namespace}`, namespace, metadata, type, ips: [ip] });
-    const bootstrap = envoyBootstrap({ xds: istiod.addresses.grpc, node, variant });
+    const bootstrap = envoyBootstrap({ xds: listen.grpcUnix ?? istiod.addresses.grpc, node, variant });
     const envoy = started.use(await EnvoyProcess.start({ bootstrap, dir, args, ...(version ? { version } : {}) }));
     await envoy.untilReady();
     started.move();
