@@ -17,15 +17,19 @@ export interface Effort {
   readonly sizes: readonly number[];
   /** Edits over which the heap must stay flat; 0: not looked at. */
   readonly edits: number;
+  /** Clients at the largest size, each in a namespace of its own; 0: not looked at. */
+  readonly scopes: number;
 }
 
 export const EFFORTS: Readonly<Record<'quick' | 'full', Effort>> = {
-  quick: { runs: 1, changes: 8, sizes: [100, 1_000], edits: 0 },
-  full: { runs: 3, changes: 20, sizes: [100, 1_000, 10_000], edits: 1_000 },
+  quick: { runs: 1, changes: 8, sizes: [100, 1_000], edits: 0, scopes: 0 },
+  full: { runs: 3, changes: 20, sizes: [100, 1_000, 10_000], edits: 1_000, scopes: 500 },
 };
 
 const CLIENTS = 20;
 const MANY_CLIENTS = 100;
+/** Enough for a collection of the whole heap among them. */
+const SCOPE_CHANGES = 100;
 /** The size at which every kind of change is made and many clients connect. */
 const USUAL = 1_000;
 
@@ -51,6 +55,10 @@ export async function measured(effort: Effort, say: (line: string) => void): Pro
     } finally {
       await Promise.all([ours.stop(), floor.stop()]);
     }
+  }
+  if (effort.scopes > 0) {
+    say(`${Math.max(...effort.sizes)} services, ${effort.scopes} scopes`);
+    await noteScopes(effort, note);
   }
   await noteStarts(effort, note);
   for (let run = 1; run <= effort.runs; run++) {
@@ -141,6 +149,30 @@ async function noteHeap(run: HeapRun): Promise<void> {
   const after = await heapOverEdits(run, run.edits / 2);
   run.note(`heap ${run.services}`, before);
   run.note(`heap ${run.services} growth`, after - before);
+}
+
+/** The heap while as many clients as there are namespaces have everything, none of them what another has. */
+async function noteScopes({ sizes, scopes }: Effort, note: Note): Promise<void> {
+  const services = Math.max(...sizes);
+  const perNamespace = services / scopes;
+  const ours = await startOurs(services, perNamespace);
+  try {
+    const { dir, format, address, pid } = ours;
+    const common = { dir, format, address, pid, services, clients: scopes, perNamespace } as const;
+    const seen: Heap[] = [];
+    const found = loadFigures({ ...common, changes: SCOPE_CHANGES, kinds: ['endpoint'] });
+    const editing = found.then(() => true);
+    while (!(await Promise.race([editing, delay(100)]))) seen.push(await ours.heap());
+    const { initial, endpoint } = await found;
+    // The changes come last: by then all clients have all that there is.
+    const last = seen.slice(-SCOPE_CHANGES);
+    note(`scopes ${services}`, Math.min(...last.map(({ usedMB }) => usedMB)));
+    note(`scopes ${services} connect`, initial.seconds);
+    note(`scopes ${services} rss`, initial.rssMB);
+    if (endpoint !== undefined) note(`scopes ${services} endpoint`, endpoint.allClientsMedianMs);
+  } finally {
+    await ours.stop();
+  }
 }
 
 /** Rounds of edits in which a collection of the whole heap must have happened. */

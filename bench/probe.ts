@@ -4,6 +4,8 @@ import { resolve } from 'node:path';
 
 const SOURCE = '../shared/tools/xdsprobe';
 const BINARY = '.cache/xdsprobe';
+/** Services in each namespace, unless said otherwise. */
+export const PER_NAMESPACE = 50;
 
 /** What the clients of one run saw of one kind of change. Times in milliseconds, CPU in seconds. */
 export interface ChangeFigures {
@@ -47,6 +49,8 @@ export interface LoadOptions {
   readonly kinds: readonly ChangeKind[];
   /** Milliseconds between changes; default 300. */
   readonly paceMs?: number;
+  /** Services in each namespace of the tree; default 50. Clients are spread over the namespaces. */
+  readonly perNamespace?: number;
 }
 
 /** Why there can be no measurement; undefined when there can. */
@@ -66,8 +70,9 @@ export function buildProbe(): void {
 }
 
 /** Makes a tree of configuration: 5 endpoints a service, every fifth with a VirtualService and a DestinationRule. */
-export function makeTree(dir: string, services: number, format: TreeFormat): void {
-  const args = ['load', '-mode', 'gen', '-dir', dir, '-services', String(services), '-format', format];
+export function makeTree(dir: string, services: number, format: TreeFormat, perNamespace: number): void {
+  const tree = ['-dir', dir, '-services', String(services), '-format', format, '-per-ns', String(perNamespace)];
+  const args = ['load', '-mode', 'gen', ...tree];
   execFileSync(BINARY, args, { stdio: 'inherit' });
 }
 
@@ -84,6 +89,7 @@ export function loadFigures(options: LoadOptions): Promise<LoadFigures> {
     iters: options.changes,
     kinds: options.kinds.join(),
     pace: `${options.paceMs ?? 300}ms`,
+    'per-ns': options.perNamespace ?? PER_NAMESPACE,
     // Large trees take a server more than a second between two answers to clients that connect.
     settle: `${Math.max(1, options.services / 2_000)}s`,
   };

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { IstiodProcess } from '../test/support/istiod-process.ts';
 import { waitFor } from '../test/support/wait.ts';
 import { WorkDir } from '../test/support/work-dir.ts';
-import { buildProbe, type ChangeKind, loadFigures, makeTree, missingTools } from './probe.ts';
+import { buildProbe, type ChangeKind, loadFigures, makeTree, missingTools, PER_NAMESPACE } from './probe.ts';
 import { removeAddedServices } from './servers.ts';
 
 const BUNDLE = 'dist/istiod.cjs';
@@ -93,7 +93,7 @@ function collections(
 async function profiled(services: number, kind: ChangeKind): Promise<string> {
   using work = new WorkDir('profile');
   const dir = work.at('etc/istio/conf');
-  makeTree(dir, services, 'yaml');
+  makeTree(dir, services, 'yaml', PER_NAMESPACE);
   const out = work.at('profile.json');
   process.env['ISTIOD_PATH'] = BUNDLE;
   await using istiod = await IstiodProcess.start({

@@ -67,6 +67,10 @@ export const ROWS: readonly Row[] = [
   { name: 'rss 10000', what: 'RSS, 10,000 services, 20 clients', unit: 'MB' },
   { name: 'heap 10000', what: 'heap in use, 10,000 services, 20 clients', unit: 'MB', limit: { most: 400 } },
   { name: 'heap 10000 growth', what: 'growth of the heap over 500 edits', unit: 'MB', limit: { most: 20 } },
+  { name: 'scopes 10000', what: 'heap in use, 10,000 services, 500 scopes', unit: 'MB', limit: { most: 400 } },
+  { name: 'scopes 10000 rss', what: 'RSS, 10,000 services, 500 scopes', unit: 'MB' },
+  { name: 'scopes 10000 connect', what: '500 clients connect and get 10,000 services, each in its scope', unit: 's' },
+  { name: 'scopes 10000 endpoint', what: 'endpoint change → all of 500 clients have it, 10,000 services', unit: 'ms' },
   { name: 'size', what: 'the executable', unit: 'MB', limit: { most: 115 } },
   { name: 'deb', what: 'the Debian package', unit: 'MB', limit: { most: 30 } },
 ];

@@ -5,7 +5,7 @@ import { freePorts } from '../test/support/free-port.ts';
 import { IstiodProcess } from '../test/support/istiod-process.ts';
 import { waitFor } from '../test/support/wait.ts';
 import { WorkDir } from '../test/support/work-dir.ts';
-import { makeTree, type TreeFormat } from './probe.ts';
+import { makeTree, PER_NAMESPACE, type TreeFormat } from './probe.ts';
 
 /** A server that is measured, on a tree of its own. */
 export interface Server {
@@ -34,10 +34,10 @@ export interface OurServer extends Server {
   heap(): Promise<Heap>;
 }
 
-export async function startOurs(services: number): Promise<OurServer> {
+export async function startOurs(services: number, perNamespace: number = PER_NAMESPACE): Promise<OurServer> {
   const work = new WorkDir('bench');
   const dir = work.at(CONF);
-  makeTree(dir, services, 'yaml');
+  makeTree(dir, services, 'yaml', perNamespace);
   const istiod = await IstiodProcess.start({ root: work.path, settings: 'log: {level: warn}\n', withinMs: 120_000 });
   // The first start warms the caches of the file system, for both alike: the second one counts.
   await istiod.stop();
@@ -69,7 +69,7 @@ function heapIn(metrics: string): Heap {
 export async function startFloor(services: number): Promise<Server> {
   const work = new WorkDir('floor');
   const dir = work.at('services');
-  makeTree(dir, services, 'floor');
+  makeTree(dir, services, 'floor', PER_NAMESPACE);
   // It finds grpc-js where ours finds it.
   mkdirSync('.cache', { recursive: true });
   copyFileSync(FLOOR, '.cache/floor.mjs');
