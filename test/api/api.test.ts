@@ -7,7 +7,7 @@ import { validateSpec } from '../../src/config/kind.ts';
 import type { Field } from '../../src/config/schema/schema.ts';
 import { WorkDir } from '../support/work-dir.ts';
 import { withCertificates } from './certificates.ts';
-import { ELSEWHERE, PENDING } from './elsewhere.ts';
+import { ELSEWHERE } from './elsewhere.ts';
 import { type Tried, tryFields } from './influence.ts';
 import { places, samples, shaped, withValue } from './probe.ts';
 import { SAMPLES } from './samples.ts';
@@ -21,8 +21,6 @@ function marked(is: (field: Field) => boolean): readonly string[] {
   return [...new Set(all.flatMap(({ fields, field }) => (is(field) ? [fields.at(-1) ?? ''] : [])))];
 }
 
-const isPending = (field: string) => PENDING.some((one) => field === one || field.startsWith(`${one}.`));
-
 test('each field that is said to have an effect has one, and no other has', (t) => {
   const dir = new WorkDir('api');
   t.after(() => dir.remove('.'));
@@ -35,9 +33,7 @@ test('each field that is said to have an effect has one, and no other has', (t) 
   const fields = [...supports.keys()];
   const supported = fields.filter((field) => supports.get(field)?.is === 'supported');
   assert.deepEqual(
-    supported.filter(
-      (field) => !proven.has(field) && !told.has(field) && !Object.hasOwn(ELSEWHERE, field) && !isPending(field),
-    ),
+    supported.filter((field) => !proven.has(field) && !told.has(field) && !Object.hasOwn(ELSEWHERE, field)),
     [],
     'these make no difference: write a mesh in which they do, or mark them as ignored in the schema',
   );

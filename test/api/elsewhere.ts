@@ -20,6 +20,3 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'SidecarPort.name': 'names of ports must differ',
   'WorkloadGroup.metadata': 'selectors that it answers are no finding',
 };
-
-/** Messages whose fields are to have an effect, and have none yet. */
-export const PENDING: readonly string[] = ['CertificateData'];

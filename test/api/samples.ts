@@ -77,4 +77,6 @@ export const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   'KubeGatewayClass.controllerName': ['example.com/other'],
   'KubeTlsRoute.rules': [[{ backendRefs: [{ name: 'other', port: 80 }] }]],
   'ListenerTls.options': [{ 'gateway.istio.io/tls-terminate-mode': 'OPTIONAL_MUTUAL' }],
+  'LuaConfig.inlineCode': ['function envoy_on_response(h) end'],
+  'TrafficExtension.lua': [{ inlineCode: 'function envoy_on_response(h) end' }],
 };

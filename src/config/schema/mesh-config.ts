@@ -79,8 +79,11 @@ export const ConfigSource: Message = message('ConfigSource', 'A further source o
 
 export const CertificateData: Message = message('CertificateData', 'A root certificate that proxies trust.', {
   pem: one(string, 'The certificate in PEM.', { oneof: 'certificateData' }),
-  spiffeBundleUrl: one(string, 'URL of a SPIFFE bundle, fetched over HTTPS.', { oneof: 'certificateData' }),
-  certSigners: list(string, "Names of Kubernetes' signers that sign with it."),
+  spiffeBundleUrl: ignored(
+    one(string, 'URL of a SPIFFE bundle, fetched over HTTPS.', { oneof: 'certificateData' }),
+    'write the roots as pem',
+  ),
+  certSigners: ignored(list(string, "Names of Kubernetes' signers that sign with it."), BY_KUBERNETES),
   trustDomains: list(string, 'Trust domains that it vouches for.'),
 });
 
