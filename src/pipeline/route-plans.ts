@@ -1,15 +1,12 @@
 import { deepEqual, sameItems } from '../base/equal.ts';
-import type { Hostname } from '../base/host.ts';
-import type { ConfigKey } from '../config/config.ts';
 import type { Collection, Derived, Graph } from '../derive/graph.ts';
-import type { VirtualServiceHead } from '../model/scope.ts';
 import type { Service } from '../model/service.ts';
 import type { HashClient, HashRules } from './route-hashes.ts';
 import type { RouteHeads } from './route-heads.ts';
 import type { PlanKey, RouteInputs } from './route-inputs.ts';
 import type { PlanEntry } from './route-plan.ts';
 import type { RouteView } from './route-view.ts';
-import { deriveSharedRoutePlans, type SharedEntries } from './shared-route-plans.ts';
+import { deriveSharedRoutePlans, type PlanSubject, type SharedEntries } from './shared-route-plans.ts';
 
 /** The virtual hosts of one port for one namespace. */
 export interface RoutePlan {
@@ -37,12 +34,8 @@ export interface RoutePlanSources {
   readonly persistentSessions: boolean;
 }
 
-interface PlanInputs {
-  readonly listenPort: number;
-  readonly services: readonly Service[];
-  readonly virtualServices: readonly VirtualServiceHead[];
-  readonly mostSpecific: ReadonlyMap<Hostname, ConfigKey>;
-}
+/** Without the hashes, which change by themselves. */
+type PlanInputs = Omit<PlanSubject, 'hashes'>;
 
 /**
  * Which virtual hosts there are, under which names: what of a configuration depends on all its services at once. Only names

@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { contentVersion } from '../base/hash.ts';
 import type { ResourceDelta } from '../proto/resource-set.ts';
 import { FrameBuffers } from './frame-buffers.ts';
-import { FRAME_HEADER, type Protocol } from './protocol.ts';
+import { framed, type Protocol } from './protocol.ts';
 
 /** Making a smaller frame again costs less than keeping it. */
 const LEAST_KEPT_BYTES = 1_024;
@@ -66,7 +66,7 @@ export class Frames {
       this.#cache.set(key, known);
       return this.#read(known, { version, nonce, shared: true });
     }
-    const bytes = protocol.encode({
+    const bytes = framed(protocol, {
       typeUrl,
       version,
       nonce,
@@ -74,8 +74,6 @@ export class Frames {
       controlPlane: this.#controlPlane,
       allocate: (size) => this.#buffers.take(size),
     });
-    bytes.writeUInt8(0, 0);
-    bytes.writeUInt32BE(bytes.length - FRAME_HEADER, 1);
     const held = { bytes, readers: 0 };
     const frame = this.#read(held, { version, nonce, shared: false });
     this.#keep(key, held);

@@ -87,6 +87,14 @@ export interface Protocol<Request extends AnyRequest = AnyRequest> {
 /** Bytes before a message on a gRPC stream: a flag and the length. */
 export const FRAME_HEADER = 5;
 
+/** A response as it goes over the wire: the gRPC header, then the message. */
+export function framed(protocol: Pick<Protocol, 'encode'>, response: ResponseContent): Buffer {
+  const bytes = protocol.encode(response);
+  bytes.writeUInt8(0, 0);
+  bytes.writeUInt32BE(bytes.length - FRAME_HEADER, 1);
+  return bytes;
+}
+
 /** The items that pass, and the very list when all do: shared lists stay shared. */
 export function kept<T>(list: readonly T[], test: (item: T) => boolean): readonly T[] {
   return list.every(test) ? list : list.filter(test);

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { contentVersion } from '../base/hash.ts';
 import type { Node } from '../proto/discovery.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
-import { type AnyRequest, FRAME_HEADER, type Protocol } from './protocol.ts';
+import { type AnyRequest, framed, type Protocol } from './protocol.ts';
 import type { Peer } from './provider.ts';
 
 export interface Question {
@@ -32,14 +32,11 @@ export function answerFrame(
   resources: readonly EncodedResource[],
   { count, controlPlane }: { readonly count: number; readonly controlPlane: string },
 ): Buffer {
-  const bytes = protocol.encode({
+  return framed(protocol, {
     typeUrl,
     version: contentVersion(Buffer.concat(resources.map((resource) => resource.bytes))),
     nonce: `answer-${count}`,
     content: { changed: resources, removed: [] },
     controlPlane,
   });
-  bytes.writeUInt8(0, 0);
-  bytes.writeUInt32BE(bytes.length - FRAME_HEADER, 1);
-  return bytes;
 }
