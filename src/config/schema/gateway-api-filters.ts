@@ -88,7 +88,8 @@ export const RequestMirror: Message = crdObject('RequestMirror', 'A copy of requ
   fraction: one(MirrorFraction, 'How many, more finely.'),
 });
 
-export const CorsMethod: Enum = enumeration('CorsMethod', 'A method.', [
+/** Of HTTP, as the Gateway API knows them. */
+export const METHODS: readonly string[] = [
   'GET',
   'HEAD',
   'POST',
@@ -98,8 +99,9 @@ export const CorsMethod: Enum = enumeration('CorsMethod', 'A method.', [
   'OPTIONS',
   'TRACE',
   'PATCH',
-  '*',
-]);
+];
+
+export const CorsMethod: Enum = enumeration('CorsMethod', 'A method.', [...METHODS, '*']);
 
 export const CorsFilter: Message = crdObject('CorsFilter', 'What pages of other origins may ask.', {
   allowOrigins: list(ORIGIN, 'Origins, with `*` for any part of a host.', { maxItems: 64 }),

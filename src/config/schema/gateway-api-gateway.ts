@@ -11,6 +11,7 @@ import {
   PORT_NUMBER,
   SECTION,
   SecretObjectReference,
+  SUBDOMAIN,
 } from './gateway-api-references.ts';
 import {
   bounded,
@@ -25,8 +26,6 @@ import {
   type Scalar,
   string,
 } from './schema.ts';
-
-const SUBDOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
 
 const CONTROLLER: Scalar = bounded(string, {
   minLength: 1,

@@ -13,7 +13,8 @@ import {
   string,
 } from './schema.ts';
 
-const SUBDOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
+/** Labels of a DNS name in lower case, with dots between them. */
+export const SUBDOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
 
 export const GROUP: Scalar = bounded(string, { maxLength: 253, pattern: `^$|^${SUBDOMAIN}$` });
 export const KIND: Scalar = bounded(string, {

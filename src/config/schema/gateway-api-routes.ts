@@ -1,4 +1,4 @@
-import { GrpcFilter, HEADER_NAME, HEADER_VALUE, HttpFilter } from './gateway-api-filters.ts';
+import { GrpcFilter, HEADER_NAME, HEADER_VALUE, HttpFilter, METHODS } from './gateway-api-filters.ts';
 import {
   BACKEND_FIELDS,
   BackendRef,
@@ -64,17 +64,7 @@ export const HttpQueryMatch: Message = crdObject('HttpQueryMatch', 'A query para
   value: one(bounded(string, { minLength: 1, maxLength: 1024 }), 'With what.', { required: true }),
 });
 
-export const HttpMethod: Enum = enumeration('HttpMethod', 'A method.', [
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'DELETE',
-  'CONNECT',
-  'OPTIONS',
-  'TRACE',
-  'PATCH',
-]);
+export const HttpMethod: Enum = enumeration('HttpMethod', 'A method.', METHODS);
 
 export const HttpMatch: Message = crdObject('HttpMatch', 'Conditions on a request, all of which must hold.', {
   path: one(HttpPathMatch, 'Path.', { filled: true }),
