@@ -9,9 +9,8 @@ import { type CaseProxy, caseDirectories, isRouter, readCase } from '../parity/c
 import { TestAuthority } from '../support/certificates.ts';
 import { noNamespaces } from '../support/network.ts';
 import { WorkDir } from '../support/work-dir.ts';
-import { acceptances, ServedCase } from './acceptance.ts';
-import { gatewayRequests } from './traffic/gateway-requests.ts';
-import { trafficFailures } from './traffic/send.ts';
+import { acceptances } from './acceptance.ts';
+import { routerTraffic } from './traffic/router-traffic.ts';
 
 const [directory, ...prefixes] = process.argv.slice(2);
 const missing = directory === undefined ? 'a directory with cases is needed: DIR' : noNamespaces();
@@ -62,19 +61,11 @@ for (const path of caseDirectories(directory)) {
     say(`${name} ${proxy} ${sds ? 'with SDS' : 'without SDS'}: ${verdict} (${what})`);
     for (const problem of problems) say(`    ${problem}`);
   }
-  const routers = corpusCase.proxies.filter(isRouter);
-  if (routers.length === 0) continue;
-  await using served = await ServedCase.start(corpusCase, authority);
-  for (const router of routers) {
-    for (const sds of [false, true]) {
-      const requests = gatewayRequests(corpusCase, router, authority, sds);
-      const traffic = { case: name, proxy: router.name, ...(sds ? { sds } : {}), requests } as const;
-      const failures = await trafficFailures(traffic, corpusCase, served, authority);
-      counts.requests[sds ? 1 : 0]?.add(requests.length - failures.length, requests.length);
-      const answered = `${requests.length - failures.length} of ${requests.length} requests answered`;
-      say(`${name} ${router.name} ${sds ? 'with SDS' : 'without SDS'}: ${answered}`);
-      for (const failure of failures) say(`    ${failure}`);
-    }
+  for await (const { router, sds, requests, failures } of routerTraffic(path, corpusCase, authority)) {
+    const answered = requests - failures.length;
+    counts.requests[sds ? 1 : 0]?.add(answered, requests);
+    say(`${name} ${router} ${sds ? 'with SDS' : 'without SDS'}: ${answered} of ${requests} requests answered`);
+    for (const failure of failures) say(`    ${failure}`);
   }
 }
 const all = Object.values(counts);

@@ -6,8 +6,8 @@ import { TestAuthority } from '../support/certificates.ts';
 import { WorkDir } from '../support/work-dir.ts';
 import { ServedCase } from './acceptance.ts';
 import { ALL, CORPUS, withoutCorpus } from './conditions.ts';
-import { gatewayRequests } from './traffic/gateway-requests.ts';
 import { GATEWAY_TRAFFIC } from './traffic/gateways.ts';
+import { routerTraffic } from './traffic/router-traffic.ts';
 import { trafficFailures } from './traffic/send.ts';
 
 /** TLS of every mode, addresses of a server's own, TCP, and Gateways that are merged. */
@@ -36,19 +36,12 @@ else {
     const name = basename(directory);
     if (!(ALL ? EVERY : FEW).test(name)) continue;
     const corpusCase = readCase(directory);
-    const routers = corpusCase.proxies.filter(isRouter);
-    if (routers.length === 0) continue;
+    if (!corpusCase.proxies.some(isRouter)) continue;
     test(`a request through each filter chain of the routers of ${name} is answered`, {
       timeout: TIMEOUT_MS,
     }, async () => {
-      await using served = await ServedCase.start(corpusCase, authority);
-      for (const router of routers) {
-        for (const sds of [false, true]) {
-          const requests = gatewayRequests(corpusCase, router, authority, sds);
-          const traffic = { case: name, proxy: router.name, ...(sds ? { sds } : {}), requests } as const;
-          const failures = await trafficFailures(traffic, corpusCase, served, authority);
-          assert.deepEqual(failures, [], `${router.name} ${sds ? 'with' : 'without'} SDS`);
-        }
+      for await (const { router, sds, failures } of routerTraffic(directory, corpusCase, authority)) {
+        assert.deepEqual(failures, [], `${router} ${sds ? 'with' : 'without'} SDS`);
       }
     });
   }

@@ -6,7 +6,7 @@ import type { Echo } from '../support/echo-server.ts';
 import { freePorts } from '../support/free-port.ts';
 import { type Probe, probe } from '../support/probe.ts';
 import { WorkDir } from '../support/work-dir.ts';
-import { LocalEcho, LocalMesh } from './local-mesh.ts';
+import { LocalEcho, LocalMesh, localService } from './local-mesh.ts';
 
 const TIMEOUT_MS = 60_000;
 
@@ -15,18 +15,6 @@ async function asked(sent: Probe): Promise<Echo> {
   assert.ok(status === 200 || status === 0, `${status} ${body}`);
   return JSON.parse(body) as Echo;
 }
-
-const serviceEntry = (name: string, port: number, protocol: string, backend: number): string => `---
-apiVersion: networking.istio.io/v1
-kind: ServiceEntry
-metadata: {name: ${name}}
-spec:
-  hosts: [${name}.shop.internal]
-  location: MESH_INTERNAL
-  resolution: STATIC
-  ports: [{number: ${port}, name: ${protocol.toLowerCase()}, protocol: ${protocol}}]
-  endpoints: [{address: 127.0.0.1, ports: {${protocol.toLowerCase()}: ${backend}}}]
-`;
 
 async function kindsOfTraffic(version: string, variant: Variant): Promise<void> {
   using certificates = new WorkDir('certificates');
@@ -44,12 +32,12 @@ async function kindsOfTraffic(version: string, variant: Variant): Promise<void> 
     variant,
     files: {
       'shop/services.yaml': [
-        serviceEntry('web', http, 'HTTP', web.port),
-        serviceEntry('admin', http, 'HTTP', admin.port),
-        serviceEntry('calls', http2, 'GRPC', web.port),
-        serviceEntry('store', tcp, 'TCP', store.port),
-        serviceEntry('one', sni, 'TLS', one.port),
-        serviceEntry('two', sni, 'TLS', two.port),
+        localService('web', http, web.port, 'HTTP'),
+        localService('admin', http, admin.port, 'HTTP'),
+        localService('calls', http2, web.port, 'GRPC'),
+        localService('store', tcp, store.port, 'TCP'),
+        localService('one', sni, one.port, 'TLS'),
+        localService('two', sni, two.port, 'TLS'),
       ].join(''),
       'shop/routes.yaml': `
 apiVersion: networking.istio.io/v1

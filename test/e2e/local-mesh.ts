@@ -8,6 +8,22 @@ import { IstiodProcess } from '../support/istiod-process.ts';
 import { nodeJson } from '../support/node.ts';
 import { WorkDir } from '../support/work-dir.ts';
 
+/** A ServiceEntry `name`.shop.internal with one port, behind which a server on this machine stands. */
+export function localService(name: string, port: number, backend: number, protocol: string = 'HTTP'): string {
+  const portName = protocol.toLowerCase();
+  return `---
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: {name: ${name}}
+spec:
+  hosts: [${name}.shop.internal]
+  location: MESH_INTERNAL
+  resolution: STATIC
+  ports: [{number: ${port}, name: ${portName}, protocol: ${protocol}}]
+  endpoints: [{address: 127.0.0.1, ports: {${portName}: ${backend}}}]
+`;
+}
+
 export interface LocalMeshOptions {
   /** Files under `etc/istio/conf`, by path. */
   readonly files: Readonly<Record<string, string>>;

@@ -11,21 +11,9 @@ import { IstiodProcess } from '../support/istiod-process.ts';
 import { nodeJson } from '../support/node.ts';
 import { waitFor } from '../support/wait.ts';
 import { WorkDir } from '../support/work-dir.ts';
-import { LocalMesh } from './local-mesh.ts';
+import { LocalMesh, localService } from './local-mesh.ts';
 
 const HOST = 'web.shop.internal';
-
-const service = (port: number, backend: number, name = 'web'): string => `
-apiVersion: networking.istio.io/v1
-kind: ServiceEntry
-metadata: {name: ${name}}
-spec:
-  hosts: [${name}.shop.internal]
-  location: MESH_INTERNAL
-  resolution: STATIC
-  ports: [{number: ${port}, name: http, protocol: HTTP}]
-  endpoints: [{address: 127.0.0.1, ports: {http: ${backend}}}]
-`;
 
 interface ObjectStatus {
   readonly resource: string;
@@ -39,7 +27,7 @@ test('what an Envoy refuses leaves it with what it took before, is told once wit
   for (const backend of backends) stack.defer(() => backend.stop());
   const [one, two] = backends.map(({ port }) => port) as [number, number];
   const [port = 0] = await freePorts(1);
-  const mesh = stack.use(await LocalMesh.start({ files: { 'shop/web.yaml': service(port, one) } }));
+  const mesh = stack.use(await LocalMesh.start({ files: { 'shop/web.yaml': localService('web', port, one) } }));
   const { dir, envoy, istiod } = mesh;
   const ask = async (): Promise<string> => (await httpRequest(`http://127.0.0.1:${port}/`, { host: HOST })).body;
   const first = await ask();
@@ -62,7 +50,7 @@ test('what an Envoy refuses leaves it with what it took before, is told once wit
 
   // Endpoints go on, and what was refused does not come again.
   const rejected = await envoy.rejected();
-  dir.write('etc/istio/conf/shop/web.yaml', service(port, two));
+  dir.write('etc/istio/conf/shop/web.yaml', localService('web', port, two));
   await waitFor(async () => (await ask()) !== first, { what: 'answer of the other backend' });
   assert.equal(await envoy.rejected(), rejected);
 
@@ -85,7 +73,7 @@ test('what an Envoy refuses leaves it with what it took before, is told once wit
 test('an Envoy whose standard output is a socket refuses /dev/stdout, and the log says what to do', async () => {
   using dir = new WorkDir('stdout');
   const [port = 0] = await freePorts(1);
-  dir.write('etc/istio/conf/shop/web.yaml', service(port, 1));
+  dir.write('etc/istio/conf/shop/web.yaml', localService('web', port, 1));
   dir.write('etc/istio/mesh.yaml', 'accessLogFile: /dev/stdout\n');
   await using istiod = await IstiodProcess.start({ root: dir.path });
   const node = nodeJson({ id: 'client-1.shop', namespace: 'shop', metadata: { INTERCEPTION_MODE: 'NONE' } });

@@ -5,19 +5,7 @@ import { freePorts } from '../support/free-port.ts';
 import { type Probe, type ProbeAnswer, probe } from '../support/probe.ts';
 import { TextServer } from '../support/text-server.ts';
 import { waitFor } from '../support/wait.ts';
-import { LocalEcho, LocalMesh } from './local-mesh.ts';
-
-const service = (name: string, port: number, backend: number): string => `---
-apiVersion: networking.istio.io/v1
-kind: ServiceEntry
-metadata: {name: ${name}}
-spec:
-  hosts: [${name}.shop.internal]
-  location: MESH_INTERNAL
-  resolution: STATIC
-  ports: [{number: ${port}, name: http, protocol: HTTP}]
-  endpoints: [{address: 127.0.0.1, ports: {http: ${backend}}}]
-`;
+import { LocalEcho, LocalMesh, localService } from './local-mesh.ts';
 
 const RULES = `
 apiVersion: networking.istio.io/v1
@@ -68,7 +56,9 @@ test('mirrors, faults, retries, CORS, redirects and headers go as rules say', { 
     ip: '192.0.2.1',
     files: {
       'shop/services.yaml':
-        service('web', port, web.port) + service('shadow', port, shadow.port) + service('flaky', port, flaky.port),
+        localService('web', port, web.port) +
+        localService('shadow', port, shadow.port) +
+        localService('flaky', port, flaky.port),
       'shop/rules.yaml': RULES,
     },
   });

@@ -7,23 +7,11 @@ import { HttpBackend } from '../support/http-backend.ts';
 import { type LogRecord, OtlpReceiver, type Span } from '../support/otlp-receiver.ts';
 import { probe } from '../support/probe.ts';
 import { waitFor } from '../support/wait.ts';
-import { LocalMesh } from './local-mesh.ts';
+import { LocalMesh, localService } from './local-mesh.ts';
 
 const TIMEOUT_MS = 60_000;
 /** Envoy sends spans each five seconds, or five at a time. */
 const SPANS_WITHIN_MS = 20_000;
-
-const service = (name: string, port: number, protocol: string, backend: number): string => `---
-apiVersion: networking.istio.io/v1
-kind: ServiceEntry
-metadata: {name: ${name}}
-spec:
-  hosts: [${name}.shop.internal]
-  location: MESH_INTERNAL
-  resolution: STATIC
-  ports: [{number: ${port}, name: ${protocol.toLowerCase()}, protocol: ${protocol}}]
-  endpoints: [{address: 127.0.0.1, ports: {${protocol.toLowerCase()}: ${backend}}}]
-`;
 
 /** A Telemetry for the workload. */
 const telemetry = (spec: string): string => `apiVersion: telemetry.istio.io/v1
@@ -78,9 +66,9 @@ class TelemetryMesh {
       args: ['--file-flush-interval-msec', '20'],
       files: {
         'shop/services.yaml': [
-          service('web', http, 'HTTP', backend.port),
-          service('otel', grpc, 'GRPC', receiver.grpcPort),
-          service('otel-http', otlpHttp, 'HTTP', receiver.httpPort),
+          localService('web', http, backend.port, 'HTTP'),
+          localService('otel', grpc, receiver.grpcPort, 'GRPC'),
+          localService('otel-http', otlpHttp, receiver.httpPort, 'HTTP'),
         ].join(''),
         'shop/telemetry.yaml': telemetry(spec),
       },

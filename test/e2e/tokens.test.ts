@@ -8,7 +8,7 @@ import { TextServer } from '../support/text-server.ts';
 import { keySet, TokenKey } from '../support/tokens.ts';
 import { waitFor } from '../support/wait.ts';
 import { GuardedWorkload } from './guarded-workload.ts';
-import { LocalEcho, LocalMesh } from './local-mesh.ts';
+import { LocalEcho, LocalMesh, localService } from './local-mesh.ts';
 
 const TIMEOUT_MS = 60_000;
 const ISSUER = 'https://issuer.example';
@@ -153,23 +153,12 @@ test('a gateway routes by the claims of a token', { timeout: TIMEOUT_MS }, async
   using admins = await LocalEcho.start({ name: 'admins' });
   using others = await LocalEcho.start({ name: 'others' });
   const [port = 0] = await freePorts(1);
-  const service = (name: string, at: number): string => `---
-apiVersion: networking.istio.io/v1
-kind: ServiceEntry
-metadata: {name: ${name}}
-spec:
-  hosts: [${name}.shop.internal]
-  location: MESH_INTERNAL
-  resolution: STATIC
-  ports: [{number: 80, name: http, protocol: HTTP}]
-  endpoints: [{address: 127.0.0.1, ports: {http: ${at}}}]
-`;
   const jwks = keySet(key);
   await using mesh = await LocalMesh.start({
     type: 'router',
     ip: '192.0.2.1',
     files: {
-      'shop/services.yaml': service('admins', admins.port) + service('others', others.port),
+      'shop/services.yaml': localService('admins', 80, admins.port) + localService('others', 80, others.port),
       'shop/tokens.yaml': rules(JSON.stringify({ issuer: ISSUER, jwks })),
       'shop/gateway.yaml': `
 apiVersion: networking.istio.io/v1

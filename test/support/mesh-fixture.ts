@@ -10,6 +10,7 @@ import { messageName } from '../../src/proto/type-urls.ts';
 type Spec = Readonly<Record<string, unknown>>;
 
 const GROUPS: Readonly<Record<string, string>> = {
+  AuthorizationPolicy: 'security.istio.io',
   PeerAuthentication: 'security.istio.io',
   MeshConfig: '',
   MeshNetworks: '',

@@ -1,41 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Config, ConfigKey } from '../../../src/config/config.ts';
-import { configKey } from '../../../src/config/config.ts';
 import { Graph } from '../../../src/derive/graph.ts';
 import { proxyOfNode } from '../../../src/model/node.ts';
 import type { ProxyScope } from '../../../src/model/scope.ts';
 import { DEFAULT_MESH_OPTIONS } from '../../../src/pipeline/options.ts';
 import { createPipeline } from '../../../src/pipeline/pipeline.ts';
 import { LISTENER_TYPE } from '../../../src/proto/type-urls.ts';
+import { object } from '../../support/mesh-fixture.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
-
-const GROUPS: Readonly<Record<string, string>> = {
-  PeerAuthentication: 'security.istio.io',
-  AuthorizationPolicy: 'security.istio.io',
-  MeshConfig: '',
-};
-
-function object(kind: string, name: string, spec: Spec, namespace = kind === 'MeshConfig' ? '' : 'default'): Config {
-  const group = GROUPS[kind] ?? 'networking.istio.io';
-  return {
-    key: configKey(group, kind, namespace, name),
-    group,
-    version: 'v1',
-    kind,
-    namespace,
-    name,
-    labels: {},
-    annotations: {},
-    creationTime: 0,
-    spec,
-    location: { file: 'test.yaml', line: 1, column: 1 },
-    document: { file: 'test.yaml', line: 1, text: '' },
-    hash: JSON.stringify(spec),
-    source: 'test',
-  };
-}
 
 const HTTP = object('ServiceEntry', 'web', {
   hosts: ['web.example.com'],

@@ -7,32 +7,13 @@ import { proxyOfNode } from '../../../src/model/node.ts';
 import { DEFAULT_MESH_OPTIONS } from '../../../src/pipeline/options.ts';
 import { createPipeline, type Pipeline } from '../../../src/pipeline/pipeline.ts';
 import { ROUTE_TYPE } from '../../../src/proto/type-urls.ts';
+import { object } from '../../support/mesh-fixture.ts';
 import { runs } from '../../support/runs.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
 
 const NAMESPACES = ['a', 'b'] as const;
 const HOSTS = ['x.com', 'y.com', 'z.com'] as const;
-
-function object(kind: string, namespace: string, name: string, spec: Spec): Config {
-  const group = 'networking.istio.io';
-  return {
-    key: configKey(group, kind, namespace, name),
-    group,
-    version: 'v1',
-    kind,
-    namespace,
-    name,
-    labels: {},
-    annotations: {},
-    creationTime: 0,
-    spec,
-    location: { file: 'test.yaml', line: 1, column: 1 },
-    document: { file: 'test.yaml', line: 1, text: '' },
-    hash: JSON.stringify(spec),
-    source: 'test',
-  };
-}
 
 const namespace = fc.constantFrom(...NAMESPACES);
 const name = fc.constantFrom('one', 'two');
@@ -141,7 +122,7 @@ interface Edit {
 const edit: fc.Arbitrary<Edit> = fc.constantFrom(...Object.keys(KINDS)).chain((kind) =>
   fc.tuple(namespace, name, fc.option(KINDS[kind] ?? fc.constant({}), { freq: 4 })).map(([ns, objectName, spec]) => ({
     key: configKey('networking.istio.io', kind, ns, objectName),
-    config: spec === null ? undefined : object(kind, ns, objectName, spec),
+    config: spec === null ? undefined : object(kind, objectName, spec, ns),
   })),
 );
 

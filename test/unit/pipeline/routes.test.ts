@@ -8,29 +8,10 @@ import { DEFAULT_MESH_OPTIONS } from '../../../src/pipeline/options.ts';
 import { createPipeline } from '../../../src/pipeline/pipeline.ts';
 import { decodeMessage } from '../../../src/proto/decode.ts';
 import { ROUTE_TYPE } from '../../../src/proto/type-urls.ts';
+import { object } from '../../support/mesh-fixture.ts';
 
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 type Spec = Readonly<Record<string, unknown>>;
-
-function object(kind: string, name: string, spec: Spec, namespace = 'default'): Config {
-  const group = kind === 'MeshConfig' ? '' : 'networking.istio.io';
-  return {
-    key: configKey(group, kind, namespace, name),
-    group,
-    version: 'v1',
-    kind,
-    namespace,
-    name,
-    labels: {},
-    annotations: {},
-    creationTime: 0,
-    spec,
-    location: { file: 'test.yaml', line: 1, column: 1 },
-    document: { file: 'test.yaml', line: 1, text: '' },
-    hash: JSON.stringify(spec),
-    source: 'test',
-  };
-}
 
 const service = (name: string, ports: Readonly<Record<number, string>> = { 80: 'HTTP' }, more: Spec = {}) =>
   object('ServiceEntry', name, {
@@ -62,7 +43,7 @@ const sourced = (name: string, sourceLabels: Spec) =>
     hosts: [`${name}.example.com`],
     http: [{ match: [{ sourceLabels }], route: [{ destination: { host: 'other.example.com' } }] }],
   });
-const mesh = (spec: Spec) => ({ ...object('MeshConfig', 'mesh', spec, ''), key: '/MeshConfig//mesh' });
+const mesh = (spec: Spec) => object('MeshConfig', 'mesh', spec);
 
 const TRANSLATIONS: ReadonlySet<string> = new Set(['virtualHost', 'virtualServiceRoutes', 'routePlan']);
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { envoy } from '#generated/proto/types.ts';
-import { type Config, type ConfigKey, configKey } from '../../../src/config/config.ts';
+import type { Config, ConfigKey } from '../../../src/config/config.ts';
 import { Graph } from '../../../src/derive/graph.ts';
 import { serviceDomains } from '../../../src/envoy/routes/domains.ts';
 import { registryOfPort, virtualHostPlan } from '../../../src/envoy/routes/virtual-host-plan.ts';
@@ -11,32 +11,13 @@ import { DEFAULT_MESH_OPTIONS } from '../../../src/pipeline/options.ts';
 import { createPipeline } from '../../../src/pipeline/pipeline.ts';
 import { decodeMessage } from '../../../src/proto/decode.ts';
 import { ROUTE_TYPE } from '../../../src/proto/type-urls.ts';
+import { object } from '../../support/mesh-fixture.ts';
 import { runs } from '../../support/runs.ts';
 
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 
 const NAMESPACES = ['a', 'b', 'c'];
 const DOMAIN = 'svc.cluster.local';
-
-function object(kind: string, namespace: string, name: string, spec: object): Config {
-  const group = 'networking.istio.io';
-  return {
-    key: configKey(group, kind, namespace, name),
-    group,
-    version: 'v1',
-    kind,
-    namespace,
-    name,
-    labels: {},
-    annotations: {},
-    creationTime: 0,
-    spec,
-    location: { file: 'test.yaml', line: 1, column: 1 },
-    document: { file: 'test.yaml', line: 1, text: '' },
-    hash: JSON.stringify(spec),
-    source: 'test',
-  };
-}
 
 /** Names that are short forms of each other, of names with dots before the namespace, and of no service. */
 const host = fc.oneof(
@@ -66,8 +47,8 @@ const virtualService = fc.tuple(host, fc.option(fc.constantFrom(...NAMESPACES)))
 const configs = fc
   .tuple(fc.array(serviceEntry, { minLength: 1, maxLength: 8 }), fc.array(virtualService, { maxLength: 3 }))
   .map(([services, routes]) => [
-    ...services.map((spec, i) => object('ServiceEntry', NAMESPACES[i % 3] ?? '', `s${i}`, spec)),
-    ...routes.map((spec, i) => object('VirtualService', NAMESPACES[i % 3] ?? '', `v${i}`, spec)),
+    ...services.map((spec, i) => object('ServiceEntry', `s${i}`, spec, NAMESPACES[i % 3])),
+    ...routes.map((spec, i) => object('VirtualService', `v${i}`, spec, NAMESPACES[i % 3])),
   ]);
 
 test('a plan that namespaces share gives each of them the names that it would have with a plan of its own', () => {
