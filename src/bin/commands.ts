@@ -1,4 +1,4 @@
-import { EXIT } from '../istiod/failure.ts';
+import { EXIT } from '../process/failure.ts';
 
 /** A verb of the executable. */
 export interface Command {

@@ -1,5 +1,5 @@
-import { EXIT, StartError } from '../istiod/failure.ts';
-import { VERSION } from '../istiod/version.ts';
+import { EXIT, StartError } from '../process/failure.ts';
+import { VERSION } from '../process/version.ts';
 import { usageText } from './commands.ts';
 
 /** Runs one verb. @returns the exit code */

@@ -10,9 +10,8 @@ import type { JwksFetchMode } from '../pipeline/key-sets.ts';
 import { listenerSwitches } from '../pipeline/listener-switches.ts';
 import type { MeshOptions } from '../pipeline/options.ts';
 import { DEFAULT_MESH_OPTIONS } from '../pipeline/options.ts';
+import type { Environment } from '../process/environment.ts';
 import { FILE_SOURCE, MESH_FILE } from './sources.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface LaidOver {
   readonly env: Environment;

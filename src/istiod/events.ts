@@ -1,8 +1,8 @@
 import { shortType } from '../admin/short-type.ts';
 import { type Diagnostic, formatDiagnostic } from '../base/diagnostic.ts';
+import type { Logger } from '../process/log.ts';
 import type { DiscoveryEvents } from '../xds/events.ts';
 import type { FileFindings } from './findings.ts';
-import type { Logger } from './log.ts';
 import { refusalAdvice } from './refusal-advice.ts';
 import type { SourcesOf } from './refused-from.ts';
 

@@ -17,6 +17,10 @@ import { Graph } from '../derive/graph.ts';
 import { type Mesh, ONE } from '../pipeline/mesh.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
 import { ProxySessions } from '../pipeline/session.ts';
+import type { Environment } from '../process/environment.ts';
+import { EXIT, StartError } from '../process/failure.ts';
+import type { Logger } from '../process/log.ts';
+import { VERSION } from '../process/version.ts';
 import { CERTIFICATE_SOURCE } from '../sources/certificate-files.ts';
 import { Certificates } from '../sources/certificates.ts';
 import { KeySetFile } from '../sources/key-set-file.ts';
@@ -32,7 +36,6 @@ import { DiscoveryServer } from '../xds/server.ts';
 import { Convergence } from './convergence.ts';
 import {
   authenticatesClients,
-  type Environment,
   effectiveEnvironment,
   listedSources,
   meshOptions,
@@ -40,12 +43,10 @@ import {
   strictChecks,
 } from './environment.ts';
 import { bothEvents, logEvents, logFindings } from './events.ts';
-import { EXIT, StartError } from './failure.ts';
 import { Findings } from './findings.ts';
 import { tellHours } from './hours.ts';
 import { hasVanished, isIncomplete, tokenPolicies } from './incomplete.ts';
 import { jwksSource } from './jwks.ts';
-import type { Logger } from './log.ts';
 import { metricSources } from './metric-sources.ts';
 import { patientSink } from './patient-sink.ts';
 import { resourceProvider } from './provider.ts';
@@ -56,7 +57,6 @@ import { CONFIG_DIRECTORY, configSources } from './sources.ts';
 import { openState, STATE_DIRECTORY, type State } from './state.ts';
 import { writeStatuses } from './status-writer.ts';
 import { tlsClients } from './tls-clients.ts';
-import { VERSION } from './version.ts';
 import { openToOthers } from './warnings.ts';
 
 /** A control plane that serves. */

@@ -1,9 +1,9 @@
 import { cidrBlock } from '../base/cidr.ts';
 import { parseDuration } from '../base/duration.ts';
+import type { Environment } from '../process/environment.ts';
 import { JwksSource, type KeySetStorage } from '../sources/jwks.ts';
 import type { SourceLog } from '../sources/source.ts';
 import { SYSTEM_CLOCK } from '../xds/limits.ts';
-import type { Environment } from './environment.ts';
 
 const REFRESH_MS = 20 * 60_000;
 

@@ -1,6 +1,6 @@
 import { formatLocation, type SourceLocation } from '../base/diagnostic.ts';
-import { parseAddress } from './address.ts';
-import { EXIT, StartError } from './failure.ts';
+import { parseAddress } from '../base/host-port.ts';
+import { EXIT, StartError } from '../process/failure.ts';
 import type { ListenOption } from './options-schema.ts';
 import { portHolder } from './port-holder.ts';
 import { OPTIONS_FILE, type Settings } from './settings.ts';

@@ -3,8 +3,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { connect, createServer as createSocketServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { type Address, formatAddress, parseAddress } from '../base/host-port.ts';
 import { serverOptions } from '../xds/limits.ts';
-import { type Address, formatAddress, parseAddress } from './address.ts';
 import { cannotListen, type Target } from './listen-failure.ts';
 
 export interface Bound {

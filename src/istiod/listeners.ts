@@ -1,4 +1,4 @@
-import { StartError } from './failure.ts';
+import { StartError } from '../process/failure.ts';
 import type { Bound } from './listen.ts';
 import { DEFAULT_LISTEN, type ListenOption } from './options-schema.ts';
 

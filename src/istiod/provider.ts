@@ -2,12 +2,12 @@ import { WeakInterner } from '../base/weak-intern.ts';
 import type { NodeDescription } from '../model/node.ts';
 import { readsConfiguration } from '../pipeline/mcp-resources.ts';
 import type { ProxySession, ProxySessions } from '../pipeline/session.ts';
+import type { Logger } from '../process/log.ts';
 import type { Node } from '../proto/discovery.ts';
 import type { ResourceSet } from '../proto/resource-set.ts';
 import { messageName, SECRET_TYPE } from '../proto/type-urls.ts';
 import { ConnectError, type Peer, type ResourceProvider, type Session } from '../xds/provider.ts';
 import { keyAccess } from './key-access.ts';
-import type { Logger } from './log.ts';
 
 export interface ProviderOptions {
   /** Of the control plane. */

@@ -1,6 +1,6 @@
 import { deepEqual } from '../base/equal.ts';
+import type { Logger } from '../process/log.ts';
 import { logDiagnostic } from './events.ts';
-import type { Logger } from './log.ts';
 import { OPTIONS_FILE, readSettings, type Settings } from './settings.ts';
 
 /**

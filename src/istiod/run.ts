@@ -1,13 +1,14 @@
 import { formatDiagnostic } from '../base/diagnostic.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from '../process/environment.ts';
+import { EXIT, StartError } from '../process/failure.ts';
+import { endWithFaults } from '../process/faults.ts';
+import { createLog } from '../process/log.ts';
+import { endingSignal } from '../process/signals.ts';
+import { serviceManager } from '../process/systemd.ts';
 import { logDiagnostic } from './events.ts';
-import { EXIT, StartError } from './failure.ts';
 import { startIstiod } from './istiod.ts';
-import { createLog, type Logger } from './log.ts';
 import { reloadOptions } from './reload.ts';
 import { readSettings } from './settings.ts';
-import { endingSignal } from './signals.ts';
-import { serviceManager } from './systemd.ts';
 
 /**
  * Runs the control plane in `root` until SIGTERM or SIGINT; another of them ends the process at once. SIGHUP reads the options
@@ -20,7 +21,7 @@ export async function run(root: string, env: Environment): Promise<number> {
   const { settings, diagnostics } = readSettings(root);
   if (settings === undefined) throw new StartError(EXIT.config, diagnostics.map(formatDiagnostic).join('\n'));
   const log = createLog(settings.log);
-  endWithFaults(log);
+  endWithFaults(log, 'istiod');
   for (const finding of diagnostics) logDiagnostic(log, finding);
   // Waited for from here on: a first process of a container is not ended by a signal that it does not take.
   const isOnTerminal = process.stderr.isTTY === true;
@@ -40,14 +41,4 @@ export async function run(root: string, env: Environment): Promise<number> {
   await started.stop();
   log.info('istiod has stopped');
   return 0;
-}
-
-/** A fault that nothing caught leaves the process in a state that nobody knows: it ends, and whoever started it starts another. */
-function endWithFaults(log: Logger): void {
-  // A log that nobody reads any more is no fault.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  process.once('uncaughtException', (error, origin) => {
-    log.fatal({ err: error, origin }, 'a fault of the program: istiod ends');
-    process.exit(EXIT.software);
-  });
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { EXIT, StartError } from './failure.ts';
+import { EXIT, StartError } from '../process/failure.ts';
 import { STATE_DIRECTORY } from './state.ts';
 
 /** How long a running istiod may take to answer. Milliseconds. */

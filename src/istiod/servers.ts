@@ -1,10 +1,10 @@
 import { type Server, ServerCredentials } from '@grpc/grpc-js';
 import { debugForLocals } from '../admin/access.ts';
 import { type Route, requestListener } from '../admin/http.ts';
+import type { Logger } from '../process/log.ts';
 import { assertFree, freeSocket, listenGrpc, listenGrpcUnix, listenHttp } from './listen.ts';
 import { type Target, targetOf } from './listen-failure.ts';
 import { Listeners, type Opening } from './listeners.ts';
-import type { Logger } from './log.ts';
 import type { ListenOption } from './options-schema.ts';
 import { ServingCertificate } from './serving-certificate.ts';
 import type { Settings } from './settings.ts';

@@ -2,9 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { ServerCredentials } from '@grpc/grpc-js';
+import { EXIT, StartError } from '../process/failure.ts';
+import type { Logger } from '../process/log.ts';
 import { systemReason } from '../sources/source.ts';
-import { EXIT, StartError } from './failure.ts';
-import type { Logger } from './log.ts';
 
 const CHAIN = 'etc/certs/cert-chain.pem';
 const KEY = 'etc/certs/key.pem';

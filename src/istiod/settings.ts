@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Diagnostic, SourceLocation } from '../base/diagnostic.ts';
 import { parseDuration } from '../base/duration.ts';
+import { addressProblem, parseAddress } from '../base/host-port.ts';
 import { type Finding, fieldPath, type Path, placeOf } from '../config/finding.ts';
 import { locationAt, offsetOf } from '../config/locate.ts';
 import { normalized, writtenPath } from '../config/normalize.ts';
 import { explainedSyntax } from '../config/syntax.ts';
 import { readYaml } from '../config/yaml.ts';
+import type { LogSettings } from '../process/log.ts';
 import { systemReason } from '../sources/source.ts';
-import { addressProblem, parseAddress } from './address.ts';
 import { DEFAULT_LISTEN, IstiodOptionsSchema, type ListenOption } from './options-schema.ts';
 
 export const OPTIONS_FILE = 'etc/istio/istiod.yaml';
@@ -27,14 +28,14 @@ export interface Settings {
   readonly mode: 'full' | 'minion' | 'ca';
   readonly secretsOverPlaintext: boolean;
   readonly settleMs: number;
-  readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format?: 'json' | 'pretty' };
+  readonly log: LogSettings;
 }
 
 type Written = Partial<Omit<Settings, 'listen' | 'listenPlaces' | 'settleMs' | 'log'>> & {
   readonly listen?: Partial<ListenAddresses>;
   readonly registry?: { readonly store?: string };
   readonly settle?: string;
-  readonly log?: Partial<Settings['log']>;
+  readonly log?: Partial<LogSettings>;
 };
 
 export interface ReadSettings {

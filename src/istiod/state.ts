@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { held } from './lock.ts';
+import { held } from '../process/lock.ts';
 
 /** What the server writes is below it, relative to the working directory. */
 export const STATE_DIRECTORY = 'var/lib/istio';
@@ -37,7 +37,7 @@ export async function openState(root: string): Promise<State> {
   } catch (error) {
     return { unwritable: reason(error), writeListening: () => undefined, release: () => undefined };
   }
-  const unlock = await held(join(directory, 'lock'));
+  const unlock = await held(join(directory, 'lock'), 'istiod');
   // Of a process that was killed.
   rmSync(listenFile, { force: true });
   return {

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { JsonObject, JsonValue } from '../base/json.ts';
-import { EXIT, StartError } from './failure.ts';
+import { EXIT, StartError } from '../process/failure.ts';
 import { type RunningIstiod, runningIstiod } from './running.ts';
 
 /** What `/debug/syncz` says of one type of one stream. */

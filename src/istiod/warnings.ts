@@ -1,4 +1,4 @@
-import { isLoopback, parseAddress } from './address.ts';
+import { isLoopback, parseAddress } from '../base/host-port.ts';
 
 const OPEN: Readonly<Record<string, string>> = {
   grpc: 'is plaintext: anyone who reaches it reads the configuration of the mesh, and may say to be any proxy',

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../base/json.ts';
 import type { KeySetId } from '../config/key-sets.ts';
-import { StateFile, type StateFileOptions } from './state-file.ts';
+import { StateFile, type StateFileOptions } from '../process/state-file.ts';
 
 /** A set of keys as it was fetched last. */
 export interface StoredKeySet {

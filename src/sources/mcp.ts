@@ -6,7 +6,7 @@ import { parseFile } from '../config/parse.ts';
 import type { ParsedFile } from '../config/parsed.ts';
 import type { ConfigSink } from '../config/sink.ts';
 import type { DiscoveryResponse } from '../proto/discovery.ts';
-import { McpStream } from './mcp-stream.ts';
+import { ClientStream } from '../xds/client-stream.ts';
 import type { Source, SourceLog, SourceState } from './source.ts';
 
 export interface McpSourceOptions {
@@ -45,7 +45,7 @@ export function mcpSource(options: McpSourceOptions): Source {
           resolve();
         };
         const timer = setTimeout(begin, options.patienceMs ?? 2_000);
-        const stream = new McpStream({
+        const stream = new ClientStream({
           ...options,
           credentials: credentials.createInsecure(),
           typeUrls: MCP_KINDS.map(({ typeUrl }) => typeUrl),

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import type { StoredVip, VipStorage } from '../config/vip-storage.ts';
-import { StateFile, type StateFileOptions } from './state-file.ts';
+import { StateFile, type StateFileOptions } from '../process/state-file.ts';
 
 /**
  * Allocated addresses in one file, `{"hosts": {"namespace/host": "240.240.1.2"}, "gone": {}}`. Without the file, addresses come

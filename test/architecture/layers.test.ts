@@ -6,6 +6,7 @@ import { test } from 'node:test';
 /** A folder of src may import itself and those named here (docs/architecture.md). Types count, too. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   base: [],
+  process: ['base'],
   derive: [],
   proto: ['base'],
   config: ['base', 'derive', 'proto'],
@@ -14,24 +15,38 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   envoy: ['base', 'proto', 'config', 'model'],
   pipeline: ['base', 'derive', 'proto', 'config', 'convert', 'model', 'envoy'],
   xds: ['base', 'proto'],
-  sources: ['base', 'proto', 'config', 'xds'],
+  sources: ['base', 'process', 'proto', 'config', 'xds'],
   security: ['base', 'proto'],
   admin: ['base', 'config', 'pipeline', 'xds', 'sources', 'security', 'proto'],
-  istiod: ['base', 'derive', 'proto', 'config', 'convert', 'model', 'pipeline', 'xds', 'sources', 'security', 'admin'],
-  agent: ['base', 'proto', 'config', 'xds', 'security'],
-  bin: ['istiod', 'agent'],
+  istiod: [
+    'base',
+    'process',
+    'derive',
+    'proto',
+    'config',
+    'convert',
+    'model',
+    'pipeline',
+    'xds',
+    'sources',
+    'security',
+    'admin',
+  ],
+  agent: ['base', 'process', 'proto', 'config', 'xds', 'security'],
+  bin: ['process', 'istiod', 'agent'],
 };
 
 /** Node's modules and packages that only some folders may use: I/O stands at the two ends. */
 const RESTRICTED: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^node:crypto$/, ['base', 'security']],
-  [/^node:net$/, ['base', 'istiod', 'sources', 'agent', 'admin']],
+  [/^node:net$/, ['base', 'process', 'istiod', 'sources', 'agent', 'admin']],
   [
     /^node:(fs|fs\/promises|child_process|http|https|tls|dns|os|worker_threads)$/,
-    ['sources', 'istiod', 'admin', 'agent', 'security', 'bin'],
+    ['process', 'sources', 'istiod', 'admin', 'agent', 'security', 'bin'],
   ],
   [/^@grpc\/grpc-js$/, ['xds', 'istiod', 'sources', 'agent']],
-  [/^(pino|pino-pretty)$/, ['istiod', 'agent']],
+  [/^(pino|pino-pretty)$/, ['process']],
+  [/^dns-packet$/, ['agent']],
   [/^prom-client$/, ['admin']],
   [/^(js-yaml|yaml)$/, ['config']],
 ];

@@ -2,7 +2,7 @@ import type { Diagnostic, Severity } from '../../base/diagnostic.ts';
 import { contentVersion } from '../../base/hash.ts';
 import { CODE_ADVICE } from '../../config/code-advice.ts';
 import { CODES, type Code } from '../../config/codes.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../../process/version.ts';
 
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
 

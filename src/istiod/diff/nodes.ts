@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { readYaml } from '../../config/yaml.ts';
 import type { NodeDescription } from '../../model/node.ts';
+import { EXIT, StartError } from '../../process/failure.ts';
 import { systemReason } from '../../sources/source.ts';
-import { EXIT, StartError } from '../failure.ts';
 
 /**
  * The nodes in a file of YAML or JSON: what `/debug/adsz` answers, an Envoy's bootstrap, a node, or a list of any of these.

@@ -6,7 +6,7 @@ import { Ajv } from 'ajv';
 import type { Diagnostic } from '../../../src/base/diagnostic.ts';
 import { CODES } from '../../../src/config/codes.ts';
 import { check } from '../../../src/istiod/check/check.ts';
-import { StartError } from '../../../src/istiod/failure.ts';
+import { StartError } from '../../../src/process/failure.ts';
 import { WorkDir } from '../../support/work-dir.ts';
 
 const ENTRY = `apiVersion: networking.istio.io/v1

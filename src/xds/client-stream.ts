@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { type ChannelCredentials, Client, type ClientDuplexStream } from '@grpc/grpc-js';
+import { type ChannelCredentials, type ChannelOptions, Client, type ClientDuplexStream, Metadata } from '@grpc/grpc-js';
 import type { JsonObject } from '../base/json.ts';
 import {
   type DiscoveryResponse,
@@ -15,10 +15,13 @@ const asIs = (bytes: Buffer): Buffer => bytes;
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;
 
-export interface McpStreamOptions {
-  /** `host:port`. */
+export interface ClientStreamOptions {
+  /** `host:port`, or `unix:` and a path. */
   readonly address: string;
   readonly credentials: ChannelCredentials;
+  readonly channel?: ChannelOptions;
+  /** Sent with each new stream (`authorization`). */
+  headers?(): Readonly<Record<string, string>>;
   readonly node: JsonObject;
   readonly typeUrls: readonly string[];
   /** @returns why it is refused; undefined: it is taken */
@@ -27,16 +30,19 @@ export interface McpStreamOptions {
   onState(reason: string | undefined): void;
 }
 
-/** Asks for all objects of some types, and again whenever the stream ends, until it is told to stop. */
-export class McpStream {
-  readonly #options: McpStreamOptions;
+/**
+ * Asks a control plane for all resources of some types, and again whenever the stream ends, until it is told to stop.
+ * State of the world.
+ */
+export class ClientStream {
+  readonly #options: ClientStreamOptions;
   readonly #client: Client;
   #call: ClientDuplexStream<Buffer, Buffer> | undefined;
   #pause = FIRST_PAUSE;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(options: McpStreamOptions) {
+  constructor(options: ClientStreamOptions) {
     this.#options = options;
     this.#client = new Client(options.address, options.credentials, {
       'grpc.keepalive_time_ms': 30_000,
@@ -44,6 +50,7 @@ export class McpStream {
       'grpc.max_receive_message_length': -1,
       'grpc.initial_reconnect_backoff_ms': FIRST_PAUSE,
       'grpc.max_reconnect_backoff_ms': LONGEST_PAUSE,
+      ...options.channel,
     });
     this.#open();
   }
@@ -56,8 +63,10 @@ export class McpStream {
   }
 
   #open(): void {
-    const { node, typeUrls, onState } = this.#options;
-    const call = this.#client.makeBidiStreamRequest(METHOD, asIs, asIs);
+    const { node, typeUrls, onState, headers } = this.#options;
+    const metadata = new Metadata();
+    for (const [name, value] of Object.entries(headers?.() ?? {})) metadata.set(name, value);
+    const call = this.#client.makeBidiStreamRequest(METHOD, asIs, asIs, metadata);
     this.#call = call;
     let isAnswered = false;
     call.on('data', (bytes: Buffer) => {

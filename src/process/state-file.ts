@@ -2,7 +2,6 @@ import { readFileSync, renameSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
-import type { SourceLog } from './source.ts';
 
 export interface StateFileOptions {
   /** Made when it is not there: `var/lib/istio/vips`. */
@@ -11,7 +10,7 @@ export interface StateFileOptions {
   readonly name: string;
   /** What is in it, as a plural noun: `allocated addresses`. */
   readonly what: string;
-  readonly log: SourceLog;
+  readonly log: { warn(message: string): void };
 }
 
 /**

@@ -10,16 +10,17 @@ const ANSWER_WITHIN = 1000;
  * Holds a lock until it is released or this process ends, however it ends: a socket on which it listens. Node has no flock(2),
  * and a file with a process number says nothing where numbers are used again, as in containers.
  *
+ * @param program as the refusal calls the process that holds it
  * @returns what releases it; nothing is held on a file system without sockets
  * @throws StartError when another process holds it
  */
-export async function held(file: string): Promise<() => void> {
+export async function held(file: string, program: string): Promise<() => void> {
   const temporary = shorter(`${file}.${process.pid}`);
   rmSync(temporary, { force: true });
   const server = await listening(temporary);
   if (server === undefined) return () => undefined;
   try {
-    await moveTo(temporary, shorter(file));
+    await moveTo(temporary, shorter(file), program);
   } catch (error) {
     server.close();
     throw error;
@@ -51,14 +52,14 @@ function listening(path: string): Promise<Server | undefined> {
 }
 
 /** Another name for the socket, which nobody has: unlike a rename, a link does not take it from another process. */
-async function moveTo(temporary: string, file: string): Promise<void> {
+async function moveTo(temporary: string, file: string, program: string): Promise<void> {
   try {
     linkSync(temporary, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return;
     const holder = await holderOf(file);
     if (holder !== undefined) {
-      const message = `an istiod runs in this directory already${holder && `, as process ${holder}`}: stop it, or start this one in another directory`;
+      const message = `an ${program} runs in this directory already${holder && `, as process ${holder}`}: stop it, or start this one in another directory`;
       throw new StartError(EXIT.unavailable, message);
     }
     // Of a process that is gone.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressProblem, formatAddress, isLoopback, parseAddress } from '../../../src/istiod/address.ts';
+import { addressProblem, formatAddress, isLoopback, parseAddress } from '../../../src/base/host-port.ts';
 
 test('addresses are read as people write them, and written the same', () => {
   for (const text of ['127.0.0.1:15010', '[::1]:15010', 'localhost:0', 'cp-1.example.com:443']) {

@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { serviceManager } from '../../../src/istiod/systemd.ts';
+import { serviceManager } from '../../../src/process/systemd.ts';
 
 /** A file in the place of systemd's socket: what was written to it is what systemd would be told. */
 function told(t: TestContext): { readonly env: Record<string, string>; readonly messages: () => string } {
