@@ -7,7 +7,8 @@ import { inspectRoutes } from '../../src/admin/inspect.ts';
 import { createMetrics, metricsRoute } from '../../src/admin/metrics.ts';
 import { sourcesRoute } from '../../src/admin/sources.ts';
 import { statusRoute } from '../../src/admin/status.ts';
-import { COMMANDS, COMMON_EXITS } from '../../src/bin/commands.ts';
+import { AGENT_PREFIXES, AGENT_VARIABLES, type AgentVariable, UNUSED_VARIABLES } from '../../src/agent/variables.ts';
+import { AGENT_COMMANDS, COMMANDS, COMMON_EXITS, type Command } from '../../src/bin/commands.ts';
 import { CODE_ADVICE } from '../../src/config/code-advice.ts';
 import { CODES, type Code } from '../../src/config/codes.ts';
 import type { Field, Message } from '../../src/config/schema/schema.ts';
@@ -20,6 +21,7 @@ import { code, page, table } from './markdown.ts';
 export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
     ['../istio-api.md', istioApiPage()],
+    ['agent.md', agentPage()],
     ['commands.md', commandsPage()],
     ['environment.md', environmentPage()],
     ['findings.md', findingsPage()],
@@ -36,8 +38,8 @@ function exitRows(exits: Readonly<Record<number, string>>): string {
   );
 }
 
-function commandsPage(): string {
-  const commands = COMMANDS.flatMap(({ usage, doc, exits, variables }) => [
+function commandParts(commands: readonly Command[]): readonly string[] {
+  return commands.flatMap(({ usage, doc, exits, variables }) => [
     `## ${code(usage)}`,
     `${doc.replace(/^./, (first) => first.toUpperCase())}.`,
     exitRows(exits),
@@ -45,12 +47,30 @@ function commandsPage(): string {
       ? []
       : [`Variables: ${variables.map(code).join(', ')}; see [environment](environment.md).`]),
   ]);
+}
+
+function commandsPage(): string {
   return page(
     'Commands',
     'Verbs, no flags: settings are files, and a few variables of the environment.',
-    ...commands,
+    ...commandParts(COMMANDS),
+    'The same executable under the name `istio-agent` is the agent of a machine; [its variables](agent.md).',
+    ...commandParts(AGENT_COMMANDS),
     '## All commands',
     exitRows(COMMON_EXITS),
+  );
+}
+
+function agentPage(): string {
+  const rows = (variables: Readonly<Record<string, AgentVariable>>, end = '') =>
+    Object.entries(variables).map(([name, { doc, default: value }]) => [code(`${name}${end}`), code(value), doc]);
+  return page(
+    'Variables of istio-agent',
+    'They stand in `var/lib/istio/envoy/sidecar.env`, which people write, in `var/lib/istio/envoy/cluster.env`, which is generated, or in the environment. The environment counts first, then `sidecar.env`; last come `proxyMetadata` and `discoveryAddress` of PROXY_CONFIG and of `defaultConfig` in `etc/istio/mesh.yaml`. Files are written as for a shell, but nothing in them is executed or expanded. A value that can not be taken, or a name in a file that nobody knows, is an error with its line, and the agent does not start.',
+    table(['variable', 'default', ''], [...rows(AGENT_VARIABLES), ...rows(AGENT_PREFIXES, '…')]),
+    '## Without effect',
+    "Istio's agent and its scripts know these, too. In a file they are a warning.",
+    [...UNUSED_VARIABLES].map(code).join(', '),
   );
 }
 

@@ -22,7 +22,8 @@ function ipv6Bytes(text: string): readonly number[] {
   return dotted === undefined ? bytes : [...bytes.slice(0, 12), ...ipv4Bytes(dotted)];
 }
 
-function addressBytes(address: string): readonly number[] {
+/** Four or sixteen bytes of an address that `isIpAddress` takes, without a zone. */
+export function addressBytes(address: string): readonly number[] {
   return isIpv6(address) ? ipv6Bytes(address) : ipv4Bytes(address);
 }
 

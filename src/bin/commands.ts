@@ -12,7 +12,7 @@ export interface Command {
   readonly variables: readonly string[];
 }
 
-/** All there are; there are no flags. */
+/** All of the control plane's; there are no flags. */
 export const COMMANDS: readonly Command[] = [
   {
     usage: 'istiod',
@@ -46,19 +46,35 @@ export const COMMANDS: readonly Command[] = [
   { usage: 'istiod version', doc: 'print the version', exits: { 0: 'always' }, variables: [] },
 ];
 
+/** All of the agent's. */
+export const AGENT_COMMANDS: readonly Command[] = [
+  {
+    usage: 'istio-agent',
+    doc: 'run the agent of this machine in the working directory',
+    exits: {
+      0: 'it was asked to stop, by SIGTERM or SIGINT',
+      [EXIT.unavailable]: 'an address is taken, or another agent runs in the directory',
+      [EXIT.config]: 'a variable is wrong',
+    },
+    variables: [],
+  },
+  { usage: 'istio-agent version', doc: 'print the version', exits: { 0: 'always' }, variables: [] },
+];
+
 /** Exit codes that every command has. */
 export const COMMON_EXITS: Readonly<Record<number, string>> = {
   [EXIT.usage]: 'the command line or a variable is wrong',
   [EXIT.software]: 'a fault of the program',
 };
 
-export function usageText(): string {
-  const width = Math.max(...COMMANDS.map(({ usage }) => usage.length));
-  const lines = COMMANDS.map(({ usage, doc, exits, variables }, i) => {
+/** @param settings what stands below the commands: where settings are */
+export function usageText(commands: readonly Command[], settings: string): string {
+  const width = Math.max(...commands.map(({ usage }) => usage.length));
+  const lines = commands.map(({ usage, doc, exits, variables }, i) => {
     const own = Object.entries(exits).filter(([code]) => Number(code) < EXIT.usage);
     const codes = own.length < 2 ? '' : `; exit ${own.map(([code, what]) => `${code}: ${what}`).join(', ')}`;
     const line = `${i === 0 ? 'usage: ' : '       '}${usage.padEnd(width)}  ${doc}${codes}`;
     return variables.length === 0 ? line : `${line}\n       ${' '.repeat(width)}  (${variables.join(', ')})`;
   });
-  return `${lines.join('\n')}\nSettings are files: etc/istio/istiod.yaml, etc/istio/mesh.yaml, etc/istio/conf.\n`;
+  return `${lines.join('\n')}\n${settings}\n`;
 }

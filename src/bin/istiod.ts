@@ -1,6 +1,8 @@
 import { EXIT, StartError } from '../process/failure.ts';
 import { VERSION } from '../process/version.ts';
-import { usageText } from './commands.ts';
+import { COMMANDS, usageText } from './commands.ts';
+
+const SETTINGS = 'Settings are files: etc/istio/istiod.yaml, etc/istio/mesh.yaml, etc/istio/conf.';
 
 /** Runs one verb. @returns the exit code */
 export async function istiod(args: readonly string[]): Promise<number> {
@@ -23,7 +25,7 @@ export async function istiod(args: readonly string[]): Promise<number> {
       case 'help':
       case '-h':
       case '--help':
-        process.stdout.write(usageText());
+        process.stdout.write(usageText(COMMANDS, SETTINGS));
         return 0;
       default:
         return usage(verb.startsWith('-') ? `there are no flags, and so no ${verb}` : `there is no command "${verb}"`);
@@ -53,6 +55,6 @@ async function compare([directory, ...others]: readonly string[]): Promise<numbe
 }
 
 function usage(problem: string): number {
-  process.stderr.write(`istiod: ${problem}\n${usageText()}`);
+  process.stderr.write(`istiod: ${problem}\n${usageText(COMMANDS, SETTINGS)}`);
   return EXIT.usage;
 }

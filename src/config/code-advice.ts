@@ -75,4 +75,9 @@ export const CODE_ADVICE: Readonly<Record<Code, string>> = {
   VM0502: 'Renew the certificate.',
   VM0503: 'Let the proxy connect to `listen.grpcUnix`, or to `listen.grpcTls` with a certificate of its namespace.',
   VM0504: 'Put the file there, readable for the user that runs the program, or correct its path.',
+  VM0601:
+    'Correct the name, or remove the line. Variables for other programs belong into the environment of the agent.',
+  VM0602: 'Correct the value. The agent does not start while it stands there.',
+  VM0603: 'Nothing has to be done; remove the line if it is in the way.',
+  VM0604: '`sidecar.env` is for people and counts before `cluster.env`, which is generated. Remove one of the lines.',
 };

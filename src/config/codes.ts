@@ -2,7 +2,7 @@
  * Every code that a finding can have, with what it means. `IST…` are Istio's own (istio/istio
  * pkg/config/analysis/msg/messages.yaml), used where one says the same; `VM…` are ours: 00 fields and kinds, 01 files and
  * documents, 02 what is served, 03 what Kubernetes' Ingresses and Gateway API are made into, 04 options of
- * istiod.yaml, 05 certificates.
+ * istiod.yaml, 05 certificates, 06 variables of istio-agent.
  */
 export const CODES = {
   IST0002: 'A field is deprecated; the finding says what replaces it.',
@@ -74,6 +74,10 @@ export const CODES = {
   VM0502: 'A certificate has expired, does not hold yet, or expires soon.',
   VM0503: 'A proxy gets no private keys, since its connection may not carry them.',
   VM0504: 'A file with certificates that a proxy needs from here is not there.',
+  VM0601: 'A variable in a file of istio-agent is not one of its own.',
+  VM0602: 'The value of a variable of istio-agent can not be taken.',
+  VM0603: "A variable is one of Istio's agent, but has no effect in this version.",
+  VM0604: 'A variable stands in both files of istio-agent with different values.',
 } as const;
 
 export type Code = keyof typeof CODES;

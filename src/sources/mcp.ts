@@ -47,7 +47,7 @@ export function mcpSource(options: McpSourceOptions): Source {
         const timer = setTimeout(begin, options.patienceMs ?? 2_000);
         const stream = new ClientStream({
           ...options,
-          credentials: credentials.createInsecure(),
+          credentials: () => credentials.createInsecure(),
           typeUrls: MCP_KINDS.map(({ typeUrl }) => typeUrl),
           onResponse: (response) => {
             const refused = objects.take(response);

@@ -18,7 +18,8 @@ const LONGEST_PAUSE = 5_000;
 export interface ClientStreamOptions {
   /** `host:port`, or `unix:` and a path. */
   readonly address: string;
-  readonly credentials: ChannelCredentials;
+  /** Asked for at each attempt, as certificates are renewed. What it throws is why there is no connection. */
+  credentials(): ChannelCredentials;
   readonly channel?: ChannelOptions;
   /** Sent with each new stream (`authorization`). */
   headers?(): Readonly<Record<string, string>>;
@@ -36,7 +37,7 @@ export interface ClientStreamOptions {
  */
 export class ClientStream {
   readonly #options: ClientStreamOptions;
-  readonly #client: Client;
+  #client: Client | undefined;
   #call: ClientDuplexStream<Buffer, Buffer> | undefined;
   #pause = FIRST_PAUSE;
   #timer: NodeJS.Timeout | undefined;
@@ -44,29 +45,44 @@ export class ClientStream {
 
   constructor(options: ClientStreamOptions) {
     this.#options = options;
-    this.#client = new Client(options.address, options.credentials, {
-      'grpc.keepalive_time_ms': 30_000,
-      'grpc.keepalive_timeout_ms': 10_000,
-      'grpc.max_receive_message_length': -1,
-      'grpc.initial_reconnect_backoff_ms': FIRST_PAUSE,
-      'grpc.max_reconnect_backoff_ms': LONGEST_PAUSE,
-      ...options.channel,
-    });
-    this.#open();
+    this.#begin();
   }
 
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
     this.#call?.cancel();
-    this.#client.close();
+    this.#client?.close();
+  }
+
+  #begin(): void {
+    try {
+      this.#open();
+    } catch (error) {
+      this.#again(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #again(reason: string): void {
+    this.#client?.close();
+    this.#options.onState(reason);
+    this.#timer = setTimeout(() => this.#begin(), this.#pause);
+    this.#timer.unref();
+    this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE);
   }
 
   #open(): void {
-    const { node, typeUrls, onState, headers } = this.#options;
+    const { address, channel, node, typeUrls, onState, headers } = this.#options;
+    const client = new Client(address, this.#options.credentials(), {
+      'grpc.keepalive_time_ms': 30_000,
+      'grpc.keepalive_timeout_ms': 10_000,
+      'grpc.max_receive_message_length': -1,
+      ...channel,
+    });
+    this.#client = client;
     const metadata = new Metadata();
     for (const [name, value] of Object.entries(headers?.() ?? {})) metadata.set(name, value);
-    const call = this.#client.makeBidiStreamRequest(METHOD, asIs, asIs, metadata);
+    const call = client.makeBidiStreamRequest(METHOD, asIs, asIs, metadata);
     this.#call = call;
     let isAnswered = false;
     call.on('data', (bytes: Buffer) => {
@@ -77,11 +93,7 @@ export class ClientStream {
     });
     call.on('error', () => {});
     call.on('status', ({ details }) => {
-      if (this.#stopped) return;
-      onState(details || 'the stream ended');
-      this.#timer = setTimeout(() => this.#open(), this.#pause);
-      this.#timer.unref();
-      this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE);
+      if (!this.#stopped) this.#again(details || 'the stream ended');
     });
     // A version of an earlier stream means nothing to a server that has begun anew.
     for (const typeUrl of typeUrls) send(call, { node, typeUrl });

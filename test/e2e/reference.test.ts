@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { referencePages } from '../../build/reference/pages.ts';
+import { AGENT_VARIABLES } from '../../src/agent/variables.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { DEFAULT_LISTENER_SWITCHES } from '../../src/envoy/listeners/switches.ts';
 import { listenerSwitches } from '../../src/pipeline/listener-switches.ts';
@@ -25,12 +26,18 @@ test('links between documents lead to files that are there', () => {
 /** `env['NAME']`, and the helpers that read one by name. Set by the build, and no setting: the version. */
 const READ = /\b(?:env\[|flag\(|number\()'([A-Z][A-Z0-9_]+)'/g;
 
-test('every variable that the code reads is described in src/config/variables.ts, and no other is', () => {
+test('every variable that the code reads is described, and no other is', () => {
   const read = globSync('src/**/*.ts').flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(READ)].map(([, name = '']) => name),
   );
-  const described = Object.values(VARIABLES).flatMap((part) => [...part.keys()]);
-  assert.deepEqual([...new Set(read)].filter((name) => name !== 'ISTIOD_VM_VERSION').sort(), described.sort());
+  const ofServer = Object.values(VARIABLES).flatMap((part) => [...part.keys()]);
+  const described = new Set([...ofServer, ...Object.keys(AGENT_VARIABLES)]);
+  // Settings of an agent that are looked at by what their names begin with, or in turn.
+  const others = ['ISTIO_ADDRESS', 'PILOT_ADDRESS', 'PROXY_CONFIG', 'DISABLE_ENVOY'];
+  assert.deepEqual(
+    [...new Set([...read, ...others])].filter((name) => name !== 'ISTIOD_VM_VERSION').sort(),
+    [...described].sort(),
+  );
 });
 
 test('the defaults that are described are those of the code', () => {

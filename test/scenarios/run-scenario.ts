@@ -5,7 +5,7 @@ import { loadVerdict } from './checks/envoys.ts';
 import { KINDS, ONCE } from './checks/kinds.ts';
 import { text, texts } from './fields.ts';
 import { type Check, milliseconds, type Scenario, type Step } from './scenario.ts';
-import { neededBefore, neededNow } from './skips.ts';
+import { neededBefore } from './skips.ts';
 import { World } from './world.ts';
 
 export interface CheckResult {
@@ -47,9 +47,12 @@ async function judged(scenario: Scenario, checks: readonly Check[]): Promise<rea
   const results: CheckResult[] = [];
   const world = new World(scenario);
   try {
-    const judge = async (at: string) => {
+    const judgeNow = async (at: string) => {
       for (const check of checks)
         if (check.at === at && check.kind !== 'load') results.push(await judgedNow(check, world));
+    };
+    const judge = async (at: string) => {
+      await judgeNow(at);
       await world.connections.open(checks, at);
       world.remember(at);
       await judgeLasting();
@@ -58,10 +61,12 @@ async function judged(scenario: Scenario, checks: readonly Check[]): Promise<rea
     const broken = new Map<Check, string>();
     const judgeLasting = async () => {
       for (const check of checks.filter(({ at }) => at === 'any')) {
-        const verdict = neededNow(world, check) === undefined ? await looked(check, world) : undefined;
+        const verdict = await looked(check, world);
         if (verdict !== undefined && !broken.has(check)) broken.set(check, verdict);
       }
     };
+    await world.prepare();
+    await judgeNow('00');
     await world.start();
     await judge('start');
     world.countFromHere();
@@ -84,26 +89,22 @@ async function judged(scenario: Scenario, checks: readonly Check[]): Promise<rea
 async function performed(step: Step, checks: readonly Check[], world: World): Promise<readonly Promise<CheckResult>[]> {
   const loads = checks.filter(({ at, kind }) => at === step.at && kind === 'load');
   const running = loads.map((check) => {
-    const reason = neededNow(world, check);
     const { url, host, rps } = check;
     const options = { url: text(url), host: text(host), rps: Number(rps) };
-    return { check, reason, load: reason === undefined ? new Load(options) : undefined };
+    return { check, load: new Load(options) };
   });
   const [before = 0, after = 0] = [0, 1].map((edge) =>
     Math.max(0, ...loads.map((check) => Math.abs(milliseconds(texts(check['window'])[edge] ?? '0s')))),
   );
-  if (running.some(({ load }) => load !== undefined)) await delay(before);
+  if (running.length > 0) await delay(before);
   await world.step(step);
-  return running.map(async ({ check, reason, load }): Promise<CheckResult> => {
-    if (load === undefined) return { check, outcome: 'skipped', reason: reason ?? '' };
+  return running.map(async ({ check, load }): Promise<CheckResult> => {
     await delay(after);
     return result(check, await loadVerdict(load, check));
   });
 }
 
 async function judgedNow(check: Check, world: World): Promise<CheckResult> {
-  const needed = neededNow(world, check);
-  if (needed !== undefined) return { check, outcome: 'skipped', reason: needed };
   const { settle, within } = check;
   if (settle !== undefined) {
     const rest = world.stepEnded + milliseconds(settle) - performance.now();

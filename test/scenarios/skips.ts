@@ -1,5 +1,4 @@
 import type { Check, Scenario } from './scenario.ts';
-import type { World } from './world.ts';
 
 /** Kinds that need what is not there yet, with what that is. */
 const NEEDED_BY_KIND: Readonly<Record<string, string>> = {
@@ -7,7 +6,6 @@ const NEEDED_BY_KIND: Readonly<Record<string, string>> = {
   sds: 'an agent',
   mtls_pair: 'agents',
   mtls_load: 'agents',
-  dns: "an agent's DNS",
   registry: 'an instance registry',
   mcp_server: 'a server of MCP that forwards',
 };
@@ -19,21 +17,10 @@ const NEEDED_BY_FEATURE: Readonly<Record<string, string>> = {
 };
 const ABOUT_FEATURES: ReadonlySet<string> = new Set(['diag', 'metric', 'debug', 'status']);
 
-/** Orders that nobody follows yet, with what would. */
-const NEEDED_BY_ORDER: readonly (readonly [RegExp, string])[] = [[/-agent\b/, 'an agent']];
-
 /** What a check needs that can be told before the scenario runs; undefined: nothing. */
 export function neededBefore(scenario: Scenario, check: Check): string | undefined {
   const byKind = NEEDED_BY_KIND[check.kind];
   if (byKind !== undefined) return byKind;
   if (!ABOUT_FEATURES.has(check.kind)) return undefined;
   return scenario.covers.map((feature) => NEEDED_BY_FEATURE[feature]).find((needed) => needed !== undefined);
-}
-
-/** What a check needs that only the running scenario tells. */
-export function neededNow(world: World, check: Check): string | undefined {
-  // A node is what the order was about; what has no node (findings, say) is about the control plane.
-  if (check.node === undefined && check['agent'] === undefined) return undefined;
-  const order = world.unfollowed.find((one) => one.at <= check.at)?.order;
-  return NEEDED_BY_ORDER.find(([pattern]) => order !== undefined && pattern.test(order))?.[1];
 }

@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DnsStub } from '../support/dns-stub.ts';
 import { HttpBackend } from '../support/http-backend.ts';
+import { IstioAgentProcess } from '../support/istio-agent-process.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
 import { McpServer } from '../support/mcp-server.ts';
 import { TextServer } from '../support/text-server.ts';
@@ -9,6 +12,7 @@ import { waitFor } from '../support/wait.ts';
 import { WorkDir } from '../support/work-dir.ts';
 import { HeldConnections } from './checks/tls.ts';
 import type { Scenario, ScenarioNode, Step } from './scenario.ts';
+import { agentEnvironment } from './scenario-agent.ts';
 import { RunningNode, type Snapshot } from './scenario-node.ts';
 import { ScriptedStream } from './scripted-stream.ts';
 import { TYPE_URLS } from './types.ts';
@@ -33,11 +37,12 @@ export class World {
   readonly records: Map<string, string> = new Map();
   /** When the script of the current step had ended, or the start; monotonic milliseconds. */
   stepEnded = 0;
-  /** Orders that nobody here can follow, each with the step that gave it. */
-  readonly unfollowed: { readonly at: string; readonly order: string }[] = [];
+  /** The name server of the machines that agents run on. */
+  readonly nameServer: DnsStub = new DnsStub();
   #istiod: IstiodProcess | undefined;
   #keyServer: TextServer | undefined;
   readonly #keys = new Map<string, TokenKey>();
+  readonly #agents = new Map<string, IstioAgentProcess>();
   readonly #backends: HttpBackend[] = [];
   #mcp: McpServer | undefined;
   readonly #marks = new Map<string, Mark>();
@@ -67,6 +72,13 @@ export class World {
     return node;
   }
 
+  /** @throws Error when it was not started */
+  agent(name: string): IstioAgentProcess {
+    const agent = this.#agents.get(name);
+    if (agent === undefined) throw new Error(`the agent of "${name}" does not run`);
+    return agent;
+  }
+
   /** A key that tokens are signed with, which is made when it is first named. */
   key(name: string): TokenKey {
     const key = this.#keys.get(name) ?? new TokenKey(name);
@@ -74,18 +86,22 @@ export class World {
     return key;
   }
 
-  /** Everything up to the checks `at: start`. */
+  /** Everything before the control plane is started. */
+  async prepare(): Promise<void> {
+    await this.nameServer.start();
+    for (const step of this.scenario.steps.filter(({ at }) => at === '00')) await this.#perform(step);
+    this.stepEnded = performance.now();
+  }
+
+  /** Everything up to the checks `at: start`. A control plane that a step starts first is not started here, and nodes with it. */
   async start(): Promise<void> {
-    for (const step of this.scenario.steps.filter(({ at }) => at === '00')) this.#script(step);
     for (const { name, port } of this.scenario.backends) {
       // The ports are fixed: another run on this machine has them for a while.
       const start = () => HttpBackend.start(name, port);
       this.#backends.push(await waitFor(start, { what: `free port ${port}`, withinMs: 120_000, everyMs: 200 }));
     }
     if (this.scenario.mcp !== '') await this.#startMcp('v1');
-    this.#istiod = await IstiodProcess.start({ root: this.dir.path, listen: { grpcUnix: this.#socket } });
-    const automatic = Object.entries(this.scenario.nodes).filter(([, { start }]) => start !== 'manual');
-    await Promise.all(automatic.map(([name, about]) => this.#startNode(name, about)));
+    if (!isStartedByStep(this.scenario)) await this.#startAll();
     this.stepEnded = performance.now();
   }
 
@@ -98,8 +114,7 @@ export class World {
   async step(step: Step): Promise<void> {
     for (const [name, { client }] of this.nodes) this.#marks.set(name, { responses: client.log.length });
     for (const stream of this.scripted.values()) stream.mark();
-    this.#script(step);
-    for (const order of this.#orders()) await this.#follow(step.at, order);
+    await this.#perform(step);
     this.stepEnded = performance.now();
   }
 
@@ -132,12 +147,30 @@ export class World {
   async stop(): Promise<void> {
     for (const stream of this.scripted.values()) stream.close();
     this.connections.close();
-    await Promise.all([...this.nodes.values()].map((node) => node.stop()));
+    await Promise.all([...this.nodes.values(), ...this.#agents.values()].map((one) => one.stop()));
     await this.#istiod?.stop();
     await this.#keyServer?.[Symbol.asyncDispose]();
+    await this.nameServer.stop();
     await Promise.all(this.#backends.map((backend) => backend.stop()));
     this.#stopMcp();
     this.dir[Symbol.dispose]();
+  }
+
+  async #perform(step: Step): Promise<void> {
+    this.#script(step);
+    for (const order of this.#orders()) await this.#follow(order);
+  }
+
+  /** The control plane, and all that no step starts. */
+  async #startAll(): Promise<void> {
+    this.#istiod = await IstiodProcess.start({ root: this.dir.path, listen: { grpcUnix: this.#socket } });
+    const { nodes, checks } = this.scenario;
+    const automatic = Object.entries(nodes).filter(([, { start }]) => start !== 'manual');
+    const agents = new Set(checks.flatMap(({ agent }) => (typeof agent === 'string' ? [agent] : [])));
+    await Promise.all([
+      ...automatic.map(([name, about]) => this.#startNode(name, about)),
+      ...[...agents].filter((name) => !this.#agents.has(name)).map((name) => this.#startAgent(name)),
+    ]);
   }
 
   #script({ script }: Step): void {
@@ -153,11 +186,14 @@ export class World {
     return orders.map((order) => order.trim()).filter((order) => order !== '');
   }
 
-  async #follow(at: string, order: string): Promise<void> {
+  async #follow(order: string): Promise<void> {
     const [verb, argument = '', key = ''] = order.split(/\s+/);
     if (verb === 'restart-control-plane') await this.istiod.restart();
     else if (verb === 'stop-control-plane') await this.istiod.stop();
-    else if (verb === 'start-control-plane') await this.istiod.start();
+    else if (verb === 'start-control-plane')
+      await (this.#istiod === undefined ? this.#startAll() : this.istiod.start());
+    else if (verb === 'start-agent') await this.#startAgent(argument);
+    else if (verb === 'restart-agent') await this.agent(argument).restart();
     else if (verb === 'jwks-start') {
       const body = keySet(this.key(key));
       this.#keyServer = await TextServer.start(() => ({ body }), { port: Number(argument) });
@@ -169,7 +205,7 @@ export class World {
       const about = this.scenario.nodes[argument];
       if (about === undefined) throw new Error(`${order}: there is no such node`);
       await this.#startNode(argument, about);
-    } else this.unfollowed.push({ at, order });
+    } else throw new Error(`${order}: nobody here can follow it`);
   }
 
   /** The objects of a set; `empty` has none. */
@@ -187,9 +223,24 @@ export class World {
     this.#mcp = undefined;
   }
 
+  async #startAgent(name: string): Promise<void> {
+    const about = this.scenario.nodes[name];
+    if (about === undefined) throw new Error(`there is no node ${name} for an agent`);
+    const env = agentEnvironment(about, { socket: this.#socket, upstream: this.nameServer.address });
+    // Each on a machine of its own.
+    this.#agents.set(name, await IstioAgentProcess.start({ root: this.dir.at(`machines/${name}`), env }));
+  }
+
   async #startNode(name: string, about: ScenarioNode): Promise<void> {
     const node = new RunningNode(about, this.#socket);
     this.nodes.set(name, node);
     await node.start(name, this.#socket, this.dir);
   }
+}
+
+/** Whether the first thing that steps do to the control plane is to start it. */
+function isStartedByStep({ directory, steps }: Scenario): boolean {
+  const texts = steps.map(({ script }) => readFileSync(join(directory, script), 'utf8'));
+  const orders = texts.map((text) => /\b(start|stop|restart)-control-plane\b/.exec(text)?.[1]);
+  return orders.find((verb) => verb !== undefined) === 'start';
 }

@@ -5,6 +5,8 @@ import { onExit } from './on-exit.ts';
 export interface ChildOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What the program is told that it is called; default: the first of the command. */
+  readonly argv0?: string;
   /** A file that takes the output: a program may open /dev/stdout again then, which it can not when that is a pipe of Node. */
   readonly outputFile?: string;
 }
@@ -26,7 +28,7 @@ export class Child {
   #output = '';
   #exit: Exit | undefined;
 
-  constructor(command: readonly string[], { cwd, env, outputFile }: ChildOptions = {}) {
+  constructor(command: readonly string[], { cwd, env, argv0, outputFile }: ChildOptions = {}) {
     const [file = '', ...args] = command;
     this.#name = file;
     this.#outputFile = outputFile;
@@ -34,6 +36,7 @@ export class Child {
     this.#process = spawn(file, args, {
       stdio: ['ignore', output, output],
       ...(cwd === undefined ? {} : { cwd }),
+      ...(argv0 === undefined ? {} : { argv0 }),
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env },
     });
     if (typeof output === 'number') closeSync(output);

@@ -1,4 +1,5 @@
 import type { Look } from './check-kind.ts';
+import { dns } from './dns.ts';
 import { configDump, envoy, envoyStat, traffic } from './envoys.ts';
 import { diag, status } from './findings.ts';
 import { inboundTls, rbac } from './identities.ts';
@@ -16,6 +17,7 @@ export const KINDS: Readonly<Record<string, Look>> = {
   config_dump: configDump,
   debug,
   diag,
+  dns,
   envoy,
   envoy_stat: envoyStat,
   grpc_script: grpcScript,

@@ -1,0 +1,172 @@
+import { isIP } from 'node:net';
+import { parseDuration } from '../base/duration.ts';
+import { addressProblem, parseAddress } from '../base/host-port.ts';
+import { parsedObject } from '../base/json.ts';
+import { controlPlaneAddress } from './control-plane-address.ts';
+
+/** A variable of istio-agent, in its files or its environment. */
+export interface AgentVariable {
+  /** What it does, for the reference. */
+  readonly doc: string;
+  /** What holds where it is unset; empty for nothing. */
+  readonly default: string;
+  /** What is wrong with a value that is not empty, and what to write. */
+  problem?(value: string): string | undefined;
+}
+
+type Check = NonNullable<AgentVariable['problem']>;
+
+const bool: Check = (value) => (/^(1|t|true|0|f|false)$/i.test(value) ? undefined : 'write true or false');
+const duration: Check = (value) =>
+  parseDuration(value) === undefined ? 'write a duration, as 5s or 250ms' : undefined;
+const ip: Check = (value) => (isIP(value) === 0 ? 'write an IP address' : undefined);
+const object: Check = (value) =>
+  parsedObject(value) === undefined ? 'write an object in JSON, as {"app":"ratings"}' : undefined;
+const name: Check = (value) =>
+  /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(value) ? undefined : 'write lower-case letters, digits, - and .';
+const oneOf =
+  (...values: readonly string[]): Check =>
+  (value) =>
+    values.includes(value) ? undefined : `write ${values.join(' or ')}`;
+const listed =
+  (check: Check): Check =>
+  (value) =>
+    value
+      .split(',')
+      .map((item) => check(item.trim()))
+      .find((problem) => problem !== undefined);
+
+function of(doc: string, problem?: Check, value = ''): AgentVariable {
+  return { doc, default: value, ...(problem === undefined ? {} : { problem }) };
+}
+
+/** By name. */
+export const AGENT_VARIABLES: Readonly<Record<string, AgentVariable>> = {
+  ISTIO_ADDRESS: of(
+    'Where istiod is: `host`, `host:port`, or `unix:` and the path of a socket. The port is 15012 unless it is named.',
+    (value) => controlPlaneAddress(value).problem,
+  ),
+  PILOT_ADDRESS: of('As ISTIO_ADDRESS, which wins.', (value) => controlPlaneAddress(value).problem),
+  ISTIO_CP_AUTH: of(
+    'How istiod is connected to: MUTUAL_TLS, or NONE for plaintext, which only loopback addresses allow. Port 15010 is plaintext, a Unix socket, too.',
+    oneOf('NONE', 'MUTUAL_TLS'),
+    'MUTUAL_TLS',
+  ),
+  ISTIOD_SAN: of('The name that must stand in the certificate of istiod, where it is not that of its address.', name),
+  XDS_ROOT_CA: of(
+    "File with the roots of istiod's certificate; SYSTEM: those of the operating system, which port 443 has anyway. Else `etc/certs/root-cert.pem` or `var/run/secrets/istio/root-cert.pem`.",
+  ),
+  PROV_CERT: of(
+    'Directory with `cert-chain.pem` and `key.pem`, by which the agent proves to istiod who it is.',
+    undefined,
+    'etc/certs',
+  ),
+  PROXY_CONFIG: of("Istio's ProxyConfig in YAML, laid over `defaultConfig` of mesh.yaml."),
+  POD_NAME: of('Name of this workload; else the host name of the machine, up to its first dot.', name),
+  ISTIO_NAMESPACE: of('Namespace of this workload.', name, 'default'),
+  POD_NAMESPACE: of('As ISTIO_NAMESPACE, which wins.', name),
+  ISTIO_SVC_IP: of('IP address of this workload; else the first of the machine that is not of loopback.', ip),
+  INSTANCE_IP: of('As ISTIO_SVC_IP, which wins.', ip),
+  ISTIO_SERVICE: of('Name of the service that this workload is of, for telemetry.'),
+  PROXY_TYPE: of(
+    'Whether it is a `sidecar` of a workload or a gateway, a `router`.',
+    oneOf('sidecar', 'router'),
+    'sidecar',
+  ),
+  SERVICE_ACCOUNT: of('Service account of this workload.', name, 'default'),
+  ISTIO_METAJSON_LABELS: of('Labels of this workload, in JSON.', object),
+  ISTIO_META_DNS_CAPTURE: of(
+    'Whether the agent answers DNS, and istiod sends it the names of the mesh.',
+    bool,
+    'false',
+  ),
+  ISTIO_META_ENABLE_DNS_SERVER: of('Whether the agent of a gateway answers DNS.', bool, 'false'),
+  DNS_PROXY_ADDR: of(
+    'Where it answers: `host:port`, or several with commas; `localhost` is 127.0.0.1 and ::1, port 0 any that is free.',
+    listed((value) => addressProblem(value)),
+    '127.0.0.1:15053',
+  ),
+  DNS_UPSTREAM: of(
+    'Name servers that are asked for names outside of the mesh, `ip:port` with commas. Else those of `var/lib/istio/resolv.conf`, or of `etc/resolv.conf`.',
+    listed((value) => addressProblem(value) ?? ip(parseAddress(value)?.host ?? '')),
+  ),
+  DNS_FORWARD_PARALLEL: of('Whether all name servers are asked at once.', bool, 'false'),
+  DNS_FORWARD_TIMEOUT: of('How long they may take to answer.', duration, '5s'),
+  DISABLE_ENVOY: of('Whether the agent goes without an Envoy.', bool, 'false'),
+  LOG_LEVEL: of('Least severity that is logged.', oneOf('debug', 'info', 'warn', 'error'), 'info'),
+  LOG_FORMAT: of(
+    'How it is logged; on a terminal readable, elsewhere JSON, unless it is said.',
+    oneOf('json', 'pretty'),
+  ),
+};
+
+/** Names that begin so: the rest is a field of the node's metadata, or a header of the stream to istiod. */
+export const AGENT_PREFIXES: Readonly<Record<string, AgentVariable>> = {
+  ISTIO_META_: of('A field of the metadata that istiod reads, as `ISTIO_META_NETWORK`.'),
+  ISTIO_METAJSON_: of('Fields of the metadata, in JSON.', object),
+  XDS_HEADER_: of('A header of the stream to istiod.'),
+};
+
+/** What Istio's own agent or its scripts know, and this one goes without; a warning says so. */
+export const UNUSED_VARIABLES: ReadonlySet<string> = new Set([
+  'CANONICAL_REVISION',
+  'CANONICAL_SERVICE',
+  'CA_ADDR',
+  'CA_PROVIDER',
+  'CA_ROOT_CA',
+  'CREDENTIAL_FETCHER_TYPE',
+  'CREDENTIAL_IDENTITY_PROVIDER',
+  'ECC_CURVE',
+  'ECC_SIGNATURE_ALGORITHM',
+  'ENVOY_PATH',
+  'ENVOY_PORT',
+  'ENVOY_PROMETHEUS_PORT',
+  'ENVOY_STATUS_PORT',
+  'ENVOY_USER',
+  'EXEC_USER',
+  'EXIT_ON_ZERO_ACTIVE_CONNECTIONS',
+  'FILE_DEBOUNCE_DURATION',
+  'FILE_MOUNTED_CERTS',
+  'GRPC_XDS_BOOTSTRAP',
+  'ISTIO_AGENT_FLAGS',
+  'ISTIO_BIN_BASE',
+  'ISTIO_CFG',
+  'ISTIO_CUSTOM_IP_TABLES',
+  'ISTIO_INBOUND_EXCLUDE_PORTS',
+  'ISTIO_INBOUND_INTERCEPTION_MODE',
+  'ISTIO_INBOUND_PORTS',
+  'ISTIO_INBOUND_TPROXY_MARK',
+  'ISTIO_INBOUND_TPROXY_ROUTE_TABLE',
+  'ISTIO_LOCAL_EXCLUDE_PORTS',
+  'ISTIO_LOCAL_OUTBOUND_PORTS_EXCLUDE',
+  'ISTIO_LOG_DIR',
+  'ISTIO_OUTBOUND_PORTS',
+  'ISTIO_PILOT_PORT',
+  'ISTIO_SERVICE_CIDR',
+  'ISTIO_SERVICE_EXCLUDE_CIDR',
+  'ISTIO_SYSTEM_NAMESPACE',
+  'JWT_POLICY',
+  'MINIMUM_DRAIN_DURATION',
+  'OUTPUT_CERTS',
+  'PEER_METADATA_DISCOVERY',
+  'PKCS8_KEY',
+  'PROXY_CONFIG_XDS_AGENT',
+  'SECRET_GRACE_PERIOD_RATIO',
+  'SECRET_GRACE_PERIOD_RATIO_JITTER',
+  'SECRET_TTL',
+  'TRUST_DOMAIN',
+  'WASM_HTTP_REQUEST_MAX_RETRIES',
+  'WASM_HTTP_REQUEST_TIMEOUT',
+  'WASM_INSECURE_REGISTRIES',
+  'WASM_MODULE_EXPIRY',
+  'WASM_PURGE_INTERVAL',
+  'WORKLOAD_IDENTITY_SOCKET_FILE',
+  'WORKLOAD_RSA_KEY_SIZE',
+  'XDS_AUTH_PROVIDER',
+]);
+
+/** The variable that a name is, or begins as. */
+export function agentVariable(name: string): AgentVariable | undefined {
+  if (Object.hasOwn(AGENT_VARIABLES, name)) return AGENT_VARIABLES[name];
+  return Object.entries(AGENT_PREFIXES).find(([prefix]) => name.startsWith(prefix) && name.length > prefix.length)?.[1];
+}
