@@ -1,17 +1,21 @@
 import type { MeshNetworks } from '#generated/config/specs.ts';
-import { isIpAddress } from '../base/address.ts';
+import { isIpAddress, parseCidr } from '../base/address.ts';
+import { cidrContains } from '../base/cidr.ts';
 import { compareStrings } from '../base/order.ts';
+import type { Service } from './service.ts';
 
 /** An address through which the endpoints of a network are reached from others. */
 export interface NetworkGateway {
   readonly network: string;
   readonly address: string;
   readonly port: number;
+  /** The cluster whose Service or Gateway it is; empty where MeshNetworks gives the address. */
+  readonly cluster: string;
 }
 
 /** The gateways of a mesh of several networks. */
 export interface NetworkGateways {
-  /** By network, each list in order of addresses, then ports. */
+  /** By network, each list in order of addresses, then ports: those of the endpoints' own cluster, where it has any. */
   readonly byNetwork: ReadonlyMap<string, readonly NetworkGateway[]>;
   /** What weights are multiplied by, so that each can be divided among the gateways of any network. */
   readonly scale: number;
@@ -20,33 +24,109 @@ export interface NetworkGateways {
 const lcm = (a: number, b: number): number => (a * b) / gcd(a, b);
 const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
 
+/** Whether gateways may have a name instead of an IP (only clusters that proxies resolve by DNS can use those), and for whom. */
+export interface GatewayChoice {
+  readonly hostnames: boolean;
+  /** The cluster of the endpoints. */
+  readonly clusterId: string;
+}
+
 /**
- * @param named gateways that are services of the mesh, found by whoever knows services
- * @param hostnames whether gateways may have a name instead of an IP: only clusters that the proxy resolves by DNS can use those
+ * @param found gateways that are objects of the mesh, found by whoever knows those
  * @returns undefined when no network has a gateway: then every endpoint is taken to be reachable
  * @see istio/istio pilot/pkg/model/network.go `NetworkManager.reload`
  */
 export function networkGateways(
   networks: MeshNetworks,
-  named: readonly NetworkGateway[],
-  hostnames: boolean,
+  found: readonly NetworkGateway[],
+  { hostnames, clusterId }: GatewayChoice,
 ): NetworkGateways | undefined {
   const fixed = Object.entries(networks.networks ?? {}).flatMap(([network, { gateways = [] }]) =>
     gateways.flatMap(({ address, port = 0 }): readonly NetworkGateway[] =>
-      address ? [{ network, address, port }] : [],
+      address ? [{ network, address, port, cluster: '' }] : [],
     ),
   );
-  const byNetwork = new Map<string, NetworkGateway[]>();
-  for (const gateway of [...fixed, ...named]) {
+  const distinct = new Map<string, NetworkGateway>();
+  for (const gateway of [...fixed, ...found]) {
     if (gateway.port === 0 || !(hostnames || isIpAddress(gateway.address))) continue;
-    const list = byNetwork.get(gateway.network) ?? [];
-    if (list.some(({ address, port }) => address === gateway.address && port === gateway.port)) continue;
-    byNetwork.set(gateway.network, [...list, gateway].sort(compareGateways));
+    distinct.set(`${gateway.network} ${gateway.cluster} ${gateway.address} ${gateway.port}`, gateway);
   }
-  if (byNetwork.size === 0) return undefined;
-  return { byNetwork, scale: [...byNetwork.values()].map((list) => list.length).reduce(lcm, 1) };
+  if (distinct.size === 0) return undefined;
+  const all = [...distinct.values()].sort(compareGateways);
+  const ofNetworks = Map.groupBy(all, ({ network }) => network);
+  const ofClusters = Map.groupBy(all, ({ network, cluster }) => `${network} ${cluster}`);
+  return {
+    byNetwork: new Map([...ofNetworks].map(([id, list]) => [id, ofClusters.get(`${id} ${clusterId}`) ?? list])),
+    scale: [...ofNetworks.values(), ...ofClusters.values()].map((list) => list.length).reduce(lcm, 1),
+  };
+}
+
+const NETWORK_LABEL = 'topology.istio.io/network';
+const PORT_LABEL = 'networking.istio.io/gatewayPort';
+const DEFAULT_PORT = 15443;
+
+/** Hostnames of services that MeshNetworks makes the gateways of networks of a cluster. */
+export function gatewayServiceNames(networks: MeshNetworks, clusterId: string): readonly string[] {
+  return namedServices(networks, clusterId).map(({ hostname }) => hostname);
+}
+
+/**
+ * What a Kubernetes Service is a gateway of: the network of its label, else those of which MeshNetworks names it, at the
+ * addresses under which it is reached from outside its cluster.
+ *
+ * @see istio/istio pilot/pkg/serviceregistry/kube/controller/network.go `getGatewayDetails`
+ */
+export function gatewaysOfService(
+  service: Service,
+  networks: MeshNetworks,
+  clusterId: string,
+): readonly NetworkGateway[] {
+  const { labels, ports, nodePorts = {}, externalAddresses = [] } = service;
+  const labelled = labels[NETWORK_LABEL];
+  const labelPort = Number.parseInt(labels[PORT_LABEL] ?? '', 10) || DEFAULT_PORT;
+  const served = ports.some(({ port }) => port === labelPort);
+  const gateways = labelled
+    ? served
+      ? [{ network: labelled, port: labelPort }]
+      : []
+    : namedServices(networks, clusterId).filter(({ hostname }) => hostname === service.hostname);
+  return externalAddresses.flatMap((address) =>
+    gateways.map(({ network, port }) => ({ network, address, port: nodePorts[port] ?? port, cluster: clusterId })),
+  );
+}
+
+interface NamedService {
+  readonly network: string;
+  readonly hostname: string;
+  readonly port: number;
+}
+
+function namedServices({ networks = {} }: MeshNetworks, clusterId: string): readonly NamedService[] {
+  return Object.entries(networks).flatMap(([network, { endpoints = [], gateways = [] }]) =>
+    endpoints.some(({ fromRegistry }) => fromRegistry === clusterId)
+      ? gateways.flatMap(({ registryServiceName: hostname, port = 0 }) =>
+          hostname ? [{ network, hostname, port }] : [],
+        )
+      : [],
+  );
 }
 
 export function compareGateways(a: NetworkGateway, b: NetworkGateway): number {
   return compareStrings(a.address, b.address) || a.port - b.port;
+}
+
+/**
+ * The network of an address of the cluster: that of the cluster as a whole, else of the widest block that has it; or empty.
+ *
+ * @see istio/istio pilot/pkg/serviceregistry/kube/controller/network.go `networkFromMeshNetworks`
+ */
+export function networkOfAddress({ networks = {} }: MeshNetworks, address: string, clusterId: string): string {
+  const members = Object.entries(networks).flatMap(([network, { endpoints = [] }]) =>
+    endpoints.map(({ fromRegistry, fromCidr = '' }) => ({ network, fromRegistry, fromCidr })),
+  );
+  const whole = members.find(({ fromRegistry }) => fromRegistry === clusterId);
+  if (whole !== undefined || address === '') return whole?.network ?? '';
+  const prefixLength = (block: string) => parseCidr(block)?.prefixLength ?? 0;
+  const blocks = members.filter(({ fromCidr }) => fromCidr !== '' && cidrContains(fromCidr, address));
+  return blocks.sort((a, b) => prefixLength(a.fromCidr) - prefixLength(b.fromCidr))[0]?.network ?? '';
 }

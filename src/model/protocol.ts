@@ -12,8 +12,6 @@ export type Protocol =
   | 'Mongo'
   | 'Redis'
   | 'MySQL'
-  | 'HBONE'
-  | 'DoubleHBONE'
   | 'Unsupported';
 
 const BY_NAME: Readonly<Record<string, Protocol>> = {
@@ -29,8 +27,6 @@ const BY_NAME: Readonly<Record<string, Protocol>> = {
   mongo: 'Mongo',
   redis: 'Redis',
   mysql: 'MySQL',
-  hbone: 'HBONE',
-  'double-hbone': 'DoubleHBONE',
 };
 
 /** `Unsupported` when the text names no protocol: the port's protocol is then detected by the proxy. */

@@ -139,7 +139,8 @@ function endpointsOfWorkload(workload: Workload, ports: readonly ServicePortSpec
     servicePortName: port.name ?? '',
     servicePort: port.number ?? 0,
     ...endpointIdentity(workload),
-    health: 'Unknown',
+    // Readiness of a selected pod counts for its Kubernetes Services alone.
+    health: workload.kind === 'Pod' ? 'Healthy' : 'Unknown',
   }));
 }
 

@@ -40,7 +40,7 @@ export interface WorkloadContext {
   readonly clusterId: string;
   /** `region/zone/subzone` of the node on which a pod runs, or empty. */
   readonly nodeLocality?: string;
-  /** The network of an address by MeshNetworks, or empty. */
+  /** The network of a pod's address by MeshNetworks, or empty. */
   readonly networkOf: (address: string, labels: Labels) => string;
 }
 
@@ -79,7 +79,8 @@ export function withTopologyLabels(labels: Labels, { clusterId, locality, node, 
 
 /**
  * The workload of a WorkloadEntry, or of an endpoint written in a ServiceEntry (`owner` is then the ServiceEntry's namespace and
- * `name-index`). Labels of the metadata win over those of the spec.
+ * `name-index`). Labels of the metadata win over those of the spec. It is in the network that it names: MeshNetworks says where
+ * pods are, and nothing of these.
  */
 export function workloadOfEntry(
   entry: WorkloadEntry,
@@ -88,7 +89,7 @@ export function workloadOfEntry(
 ): Workload {
   const own: Labels = { ...entry.labels, ...owner.labels };
   const address = entry.address ?? '';
-  const network = entry.network || context.networkOf(address, own);
+  const network = entry.network ?? '';
   const locality = entry.locality || localityOfLabels(own);
   const { trustDomain, clusterId } = context;
   return {
@@ -98,7 +99,7 @@ export function workloadOfEntry(
     addresses: [address],
     labels: withTopologyLabels(own, { clusterId, locality, node: '', network }),
     ports: entry.ports ?? {},
-    network: entry.network ?? '',
+    network,
     locality,
     clusterId,
     weight: entry.weight ?? 0,

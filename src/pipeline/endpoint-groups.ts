@@ -11,11 +11,12 @@ import type { NetworkView } from '../envoy/endpoints/network-gateways.ts';
 import { modeOfPort, peerPolicy } from '../model/authentication.ts';
 import type { Endpoint, Locality } from '../model/endpoint.ts';
 import { activeLocalityPolicy, type LocalityPolicy, localityPolicy } from '../model/locality-policy.ts';
-import { type NetworkGateways, networkGateways } from '../model/network-gateways.ts';
+import type { NetworkGateways } from '../model/network-gateways.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { Service } from '../model/service.ts';
 import { policyOfSubset, tlsOfSubset, withMeshDefaults } from '../model/traffic-policy.ts';
-import { type Mesh, namespacedHost, ONE } from './mesh.ts';
+import { type Mesh, namespacedHost } from './mesh.ts';
+import { deriveNetworkGateways } from './network-gateways.ts';
 import type { OutboundEntry, OutboundPlan } from './outbound-plan.ts';
 import { derivePlaintextNodes } from './plaintext-nodes.ts';
 
@@ -82,11 +83,7 @@ export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
   const scopes = new Interner<EndpointScope>();
   const isPlaintext = derivePlaintextNodes(graph, mesh);
   const gatewaysOf = (dns: boolean): NetworkGateways | undefined => gateways.get(dns ? 'names' : 'addresses');
-  const gateways = graph.derived<'names' | 'addresses', NetworkGateways | undefined>(
-    'networkGateways',
-    (which) => networkGateways(mesh.networks.get(ONE), [], which === 'names'),
-    { equals: deepEqual },
-  );
+  const gateways = deriveNetworkGateways(graph, mesh);
 
   const balanceOf = (entry: OutboundEntry, service: Service): Balance => {
     // EDS looks at the rule alone; a cluster with its endpoints inside at all that shapes the cluster.

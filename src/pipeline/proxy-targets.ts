@@ -81,7 +81,11 @@ export function proxyTargets(configuration: Configuration, workloads: Workloads,
       });
     });
 
+  /** Objects of Kubernetes are a cluster's: proxies of others have no part in them. */
+  const isElsewhere = ({ clusterId }: Proxy) => clusterId !== '' && clusterId !== workloads.context().clusterId;
+
   const kubernetesTargets = (proxy: Proxy): readonly ServiceTarget[] => {
+    if (isElsewhere(proxy)) return [];
     const entry = entryOf(proxy);
     if (entry !== undefined) {
       return selectingServices(entry.namespace, entry.labels).flatMap((config) =>
@@ -130,7 +134,7 @@ export function proxyTargets(configuration: Configuration, workloads: Workloads,
     podOf,
     targets: (proxy) => [...kubernetesTargets(proxy), ...entryTargets(proxy)].sort(compareTargets),
     workloadLabels: (proxy) => {
-      const pod = podOf(proxy);
+      const pod = isElsewhere(proxy) ? undefined : podOf(proxy);
       if (pod !== undefined) return workloads.workload.get(pod.key)?.labels;
       const [service] = entryTargets(proxy);
       if (service === undefined) return undefined;

@@ -1,9 +1,9 @@
 import type { Node, Pod, WorkloadEntry } from '#generated/config/specs.ts';
-import { cidrContains } from '../base/cidr.ts';
 import { deepEqual } from '../base/equal.ts';
 import { type Labels, selects } from '../base/labels.ts';
 import { type Config, type ConfigKey, configKey } from '../config/config.ts';
 import type { Derived, Graph, Index } from '../derive/graph.ts';
+import { networkOfAddress } from '../model/network-gateways.ts';
 import {
   isHealthyEntry,
   podAddresses,
@@ -57,11 +57,7 @@ export function deriveWorkloads(graph: Graph, configuration: Configuration, opti
   const networkOf = (address: string, labels: Labels): string => {
     const label = labels['topology.istio.io/network'];
     if (label) return label;
-    const networks = Object.entries(configuration.networks.get('').networks ?? {});
-    const covers = (match: { readonly fromCidr?: string; readonly fromRegistry?: string }) =>
-      match.fromRegistry === options.clusterId ||
-      (match.fromCidr !== undefined && address !== '' && cidrContains(match.fromCidr, address));
-    return networks.find(([, { endpoints = [] }]) => endpoints.some(covers))?.[0] ?? '';
+    return networkOfAddress(configuration.networks.get(''), address, options.clusterId);
   };
   const context = (): WorkloadContext => ({
     trustDomain: configuration.trustDomain(),

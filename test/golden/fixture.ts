@@ -32,6 +32,7 @@ interface GoldenCase {
   readonly proxies: Readonly<Record<string, GoldenProxy>>;
   readonly show?: Shown;
   readonly mesh?: JsonObject;
+  readonly networks?: JsonObject;
   /** Codes of the findings that the input gives. */
   readonly finds?: readonly string[];
 }
@@ -80,8 +81,12 @@ function partOf(resource: JsonObject, path: readonly (string | number)[]): JsonV
 /** @throws when the input gives other findings that warn than it says, or a client is not sent what the case is to show */
 export function translateFixture(input: string): readonly GoldenOutput[] {
   const [head = '', ...rest] = input.split(/^---$/m);
-  const { proxies, show, mesh, finds = [] } = parseDocument(head).toJS() as GoldenCase;
-  const files = { 'shop/case.yaml': rest.join('---'), ...(mesh && { 'mesh.yaml': stringify(mesh) }) };
+  const { proxies, show, mesh, networks, finds = [] } = parseDocument(head).toJS() as GoldenCase;
+  const files = {
+    'shop/case.yaml': rest.join('---'),
+    ...(mesh && { 'mesh.yaml': stringify(mesh) }),
+    ...(networks && { 'meshNetworks.yaml': stringify({ networks }) }),
+  };
   const control = fileMesh(files);
   for (const [name, proxy] of Object.entries(proxies)) connect(control, name, proxy);
   const found = control.findings().filter(({ severity }) => severity !== 'info');

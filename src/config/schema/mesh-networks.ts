@@ -2,12 +2,16 @@ import { NOT_IN_ISTIO } from './ignored.ts';
 import { bounded, ignored, list, type Message, map, message, one, string, uint32 } from './schema.ts';
 
 export const NetworkEndpoints: Message = message('NetworkEndpoints', 'Which endpoints are in a network.', {
-  fromCidr: one(string, 'Those with an address in this block.', { oneof: 'ne' }),
-  fromRegistry: one(string, 'Those of this registry (cluster).', { oneof: 'ne' }),
+  fromCidr: one(string, 'Pods with an address in this block.', { oneof: 'ne' }),
+  fromRegistry: one(string, 'Pods of this cluster.', { oneof: 'ne' }),
 });
 
 export const IstioNetworkGateway: Message = message('IstioNetworkGateway', 'A gateway into a network.', {
-  registryServiceName: ignored(one(string, "Its service's host name.", { oneof: 'gw' }), 'write its address'),
+  registryServiceName: one(
+    string,
+    'The host name of the Kubernetes Service that it is; the network is to have the endpoints of its cluster.',
+    { oneof: 'gw' },
+  ),
   address: one(string, 'Its address.', { oneof: 'gw' }),
   port: one(bounded(uint32, { min: 1, max: 65535 }), 'Its port.', { required: true }),
   locality: ignored(one(string, 'Its locality, as `region/zone/subzone`.'), NOT_IN_ISTIO),

@@ -51,7 +51,7 @@ export const AUTHORITY_REASONS: ReadonlySet<string> = new Set([
 ]);
 
 /** A gateway between networks passes on the mesh's own TLS. @see istio/istio pilot/pkg/serviceregistry/kube/conversion.go `IsAutoPassthrough` */
-function passesMeshTls({ tls, port }: KubeListener, labels: Labels): boolean {
+export function passesMeshTls({ tls, port }: KubeListener, labels: Labels): boolean {
   if (tls?.options?.[LISTENER_OPTION] === 'auto-passthrough') return true;
   return NETWORK_LABEL in labels && String(port) === (labels[PORT_LABEL] ?? DEFAULT_NETWORK_PORT);
 }

@@ -1,5 +1,6 @@
 import { isIpAddress, isIpv6 } from '../../base/address.ts';
 import { compareGateways, type NetworkGateway, type NetworkGateways } from '../../model/network-gateways.ts';
+import { withTopologyLabels } from '../../model/workload.ts';
 import { socketAddress } from '../address.ts';
 import { type EndpointGroup, type GroupedEndpoint, withEndpoints } from './groups.ts';
 import { endpointMetadata, MTLS_MODE } from './lb-endpoint.ts';
@@ -61,14 +62,14 @@ function reaches({ ipv4, ipv6 }: NetworkView, address: string): boolean {
   return isIpv6(address) && !address.toLowerCase().startsWith('::ffff:') ? ipv6 : ipv4;
 }
 
-function gatewayEndpoint({ network, address, port }: NetworkGateway, weight: number): GroupedEndpoint {
+function gatewayEndpoint({ network, address, port, cluster }: NetworkGateway, weight: number): GroupedEndpoint {
   return {
     message: {
       endpoint: { address: socketAddress(address, port) },
       loadBalancingWeight: weight,
-      metadata: { filterMetadata: endpointMetadata(MTLS_MODE, ';;;;') },
+      metadata: { filterMetadata: endpointMetadata(MTLS_MODE, `;;;;${cluster}`) },
     },
-    origin: { labels: { 'topology.istio.io/network': network }, network },
+    origin: { labels: withTopologyLabels({}, { clusterId: cluster, locality: '', node: '', network }), network },
     weight,
     mtls: true,
   };

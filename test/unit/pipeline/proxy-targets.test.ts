@@ -54,3 +54,13 @@ test('an entry that selects workloads has those that it selects, whichever of th
   remove(workload);
   assert.deepEqual(hosts('web'), []);
 });
+
+test('a proxy of another cluster serves no Service of Kubernetes', () => {
+  const service = object('Service', 'web', { selector: { app: 'web' }, ports: [{ name: 'http', port: 80 }] });
+  const { connect } = meshFixture([service], ['scopeOf']);
+  const targetsOf = (name: string, CLUSTER_ID: string) =>
+    connect(name, { ip: '10.0.0.5', labels: { app: 'web' }, metadata: { CLUSTER_ID } }).targets.length;
+  assert.equal(targetsOf('near', 'Kubernetes'), 1);
+  assert.equal(targetsOf('unsaid', ''), 1);
+  assert.equal(targetsOf('far', 'elsewhere'), 0);
+});

@@ -154,7 +154,7 @@ test('endpoints of other networks become the gateways of those, with the weights
       },
     },
     [],
-    false,
+    { hostnames: false, clusterId: '' },
   );
   const all = [
     endpoint('10.1.0.1', { network: 'net1' }),
