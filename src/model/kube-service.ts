@@ -1,12 +1,13 @@
 import type { EndpointSlice, KubeService, Pod } from '#generated/config/specs.ts';
 import type { Labels } from '../base/labels.ts';
+import { spiffeId } from '../base/spiffe.ts';
 import type { Config } from '../config/config.ts';
 import type { Endpoint, HealthStatus } from './endpoint.ts';
 import { type Protocol, parseProtocol } from './protocol.ts';
 import { type Resolution, type Service, UNSPECIFIED_ADDRESS } from './service.ts';
 import { endpointIdentity } from './service-entry.ts';
 import { trafficDistribution } from './traffic-distribution.ts';
-import { spiffeId, type Workload } from './workload.ts';
+import type { Workload } from './workload.ts';
 
 /** Ports that are read as TCP when nothing names their protocol: SMTP, DNS, MySQL, MongoDB. */
 const TCP_PORTS: ReadonlySet<number> = new Set([25, 53, 3306, 27017]);

@@ -1,6 +1,7 @@
 import type { Pod, WorkloadEntry } from '#generated/config/specs.ts';
 import { isIpAddress } from '../base/address.ts';
 import type { Labels } from '../base/labels.ts';
+import { spiffeId } from '../base/spiffe.ts';
 import type { Config } from '../config/config.ts';
 import { type Locality, parseLocality } from './endpoint.ts';
 
@@ -42,10 +43,6 @@ export interface WorkloadContext {
   readonly nodeLocality?: string;
   /** The network of a pod's address by MeshNetworks, or empty. */
   readonly networkOf: (address: string, labels: Labels) => string;
-}
-
-export function spiffeId(trustDomain: string, namespace: string, serviceAccount: string): string {
-  return `spiffe://${trustDomain}/ns/${namespace}/sa/${serviceAccount}`;
 }
 
 const TLS_MODE_LABEL = 'security.istio.io/tlsMode';

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { WorkDir } from './work-dir.ts';
 
 export interface Certificate {
   /** PEM, the leaf alone. */
@@ -75,6 +76,51 @@ export class TestAuthority {
 
   #openssl(...args: string[]): void {
     execFileSync('openssl', args, { cwd: this.#directory, stdio: ['ignore', 'ignore', 'pipe'] });
+  }
+}
+
+/** A new key, and a request for a certificate with it, in PEM. */
+export interface KeyAndRequest {
+  readonly key: string;
+  readonly csr: string;
+}
+
+/**
+ * A request as openssl makes it.
+ * @param names that it asks for, as openssl writes them: `URI:spiffe://…`
+ * @param newKey arguments of openssl that say which key; P-256 by default
+ */
+export function certificateRequest(names: readonly string[] = [], newKey: readonly string[] = NEW_KEY): KeyAndRequest {
+  using dir = new WorkDir('csr');
+  const asked = names.length === 0 ? [] : ['-addext', `subjectAltName=${names.join()}`];
+  execFileSync('openssl', ['req', '-new', ...newKey, '-keyout', 'key', '-out', 'csr', '-subj', '/', ...asked], {
+    cwd: dir.path,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  return { key: dir.read('key'), csr: dir.read('csr') };
+}
+
+/**
+ * Whether openssl believes an answer of an authority: the certificate first, others above it, roots last in one text.
+ * @param at milliseconds since 1970
+ * @returns what it says against it; undefined: nothing
+ */
+export function disbelief(
+  answer: readonly string[],
+  roots: string = answer.at(-1) ?? '',
+  at: number = Date.now(),
+): string | undefined {
+  using dir = new WorkDir('verify');
+  dir.write('leaf', answer[0] ?? '');
+  dir.write('chain', answer.slice(0, -1).join(''));
+  dir.write('roots', roots);
+  try {
+    const time = ['-attime', String(Math.floor(at / 1000))];
+    const args = ['verify', '-x509_strict', ...time, '-CAfile', 'roots', '-untrusted', 'chain', 'leaf'];
+    execFileSync('openssl', args, { cwd: dir.path, stdio: 'pipe' });
+    return undefined;
+  } catch (error) {
+    return String((error as { readonly stderr?: Buffer }).stderr ?? error);
   }
 }
 

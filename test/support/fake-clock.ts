@@ -3,14 +3,20 @@ import type { Clock } from '../../src/xds/limits.ts';
 /** Time that only tests move. */
 export class FakeClock implements Clock {
   #now = 1_000;
+  readonly #epoch: number;
   #timers: { readonly at: number; readonly callback: () => void }[] = [];
+
+  /** @param epoch milliseconds since 1970 */
+  constructor(epoch: number = 1_700_000_000_000) {
+    this.#epoch = epoch;
+  }
 
   now(): number {
     return this.#now;
   }
 
   date(): number {
-    return 1_700_000_000_000 + this.#now;
+    return this.#epoch + this.#now;
   }
 
   after(ms: number, callback: () => void): () => void {
