@@ -3,13 +3,10 @@ import { join } from 'node:path';
 import type { Diagnostic, SourceLocation } from '../base/diagnostic.ts';
 import { parseDuration } from '../base/duration.ts';
 import { addressProblem, parseAddress } from '../base/host-port.ts';
-import { type Finding, fieldPath, type Path, placeOf } from '../config/finding.ts';
-import { locationAt, offsetOf } from '../config/locate.ts';
-import { normalized, writtenPath } from '../config/normalize.ts';
-import { explainedSyntax } from '../config/syntax.ts';
-import { readYaml } from '../config/yaml.ts';
+import { type Finding, placeOf } from '../config/finding.ts';
 import type { LogSettings } from '../process/log.ts';
 import { systemReason } from '../sources/source.ts';
+import { readOptions } from './options-file.ts';
 import { DEFAULT_LISTEN, IstiodOptionsSchema, type ListenOption } from './options-schema.ts';
 
 export const OPTIONS_FILE = 'etc/istio/istiod.yaml';
@@ -66,43 +63,14 @@ function unreadable(why: string): Diagnostic {
 
 /** @param text of `istiod.yaml`; empty for all defaults */
 export function parseSettings(text: string): ReadSettings {
-  const raw = { file: OPTIONS_FILE, line: 1, text };
-  const { value, problems, events } = readYaml(text);
-  const explained = problems.map((problem) =>
-    problem.severity === 'error' ? explainedSyntax(text, problem).problem : problem,
-  );
-  const syntax = explained.map(({ severity, code, offset, message }) => ({
-    severity,
-    code,
-    message,
-    location: locationAt(raw, offset),
-  }));
-  if (syntax.some(({ severity }) => severity === 'error')) return { diagnostics: syntax };
-  const read = normalized(IstiodOptionsSchema, value ?? {}, {
-    unknownField: 'error',
-    deprecatedField: 'warning',
-    lastOfGroup: false,
-  });
-  const written = (read.value ?? {}) as Written;
-  const listen: ListenAddresses = { ...DEFAULT_LISTEN, ...written.listen };
-  const place = (path: Path): Path => writtenPath(value, path);
-  const findings = [...read.findings, ...optionFindings(written), ...addressFindings(written.listen ?? {}, listen)];
-  const diagnostics = [
-    ...syntax,
-    ...findings.map(({ severity, code, message, path }) => ({
-      severity,
-      code,
-      message,
-      path: fieldPath(place(path)),
-      location: locationAt(raw, offsetOf(text, events, place(path), code === 'VM0001' ? 'key' : 'value')),
-    })),
-  ];
-  if (read.value === undefined || diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
-  const places = Object.keys(written.listen ?? {}).map((option) => [
-    option,
-    locationAt(raw, offsetOf(text, events, place(['listen', option]))),
+  const listenOf = (written: Written): ListenAddresses => ({ ...DEFAULT_LISTEN, ...written.listen });
+  const { value, diagnostics, place } = readOptions<Written>(OPTIONS_FILE, text, IstiodOptionsSchema, (written) => [
+    ...optionFindings(written),
+    ...addressFindings(written.listen ?? {}, listenOf(written)),
   ]);
-  return { settings: withDefaults(written, listen, Object.fromEntries(places)), diagnostics };
+  if (value === undefined || diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
+  const places = Object.keys(value.listen ?? {}).map((option) => [option, place(['listen', option])]);
+  return { settings: withDefaults(value, listenOf(value), Object.fromEntries(places)), diagnostics };
 }
 
 /** Options that the schema allows, and this version does not have: a server that does less than it is asked must not start. */
