@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { workloadIdentity } from '../base/spiffe.ts';
 import type { ProxySessions } from '../pipeline/session.ts';
 import { isForwarded } from '../xds/caller.ts';
 import type { StreamInfo } from '../xds/events.ts';
@@ -15,7 +16,7 @@ export type Access = string | undefined;
  * @see istio/istio pilot/pkg/xds/debuggen.go, pilot/pkg/xds/statusgen.go `callerNamespaceFilter`
  */
 export function accessOf({ address, identities, forwarded = false }: Peer, rootNamespace: string): Access {
-  const namespaces = identities.flatMap((identity) => namespaceOf(identity) ?? []);
+  const namespaces = identities.flatMap((uri) => workloadIdentity(uri)?.namespace ?? []);
   if (namespaces.includes(rootNamespace)) return undefined;
   const [namespace] = namespaces;
   if (namespace !== undefined) return namespace;
@@ -29,11 +30,6 @@ export function accessOf({ address, identities, forwarded = false }: Peer, rootN
 /** Whether a client belongs to what may be seen. */
 export function visibleTo(access: Access, sessions: ProxySessions): (client: StreamInfo) => boolean {
   return ({ proxy }) => access === undefined || sessions.named(proxy)?.proxy.namespace === access;
-}
-
-/** `spiffe://domain/ns/NAMESPACE/sa/ACCOUNT`. */
-function namespaceOf(identity: string): string | undefined {
-  return /^spiffe:\/\/[^/]+\/ns\/([^/]+)\/sa\/[^/]+$/.exec(identity)?.[1];
 }
 
 /** @param address of a peer: grpc-js writes IPv6 without brackets, and knows no address of a Unix socket */

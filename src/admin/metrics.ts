@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DiscoveryEvents, StreamInfo } from '../xds/events.ts';
+import { type AuthorityTimes, type CertificateEvents, certificateMetrics } from './certificate-metrics.ts';
 import type { Route } from './http.ts';
 import { rejectMetrics } from './reject-metrics.ts';
 import { SHORT_TYPES, typeLabel } from './short-type.ts';
@@ -17,11 +18,14 @@ export interface MetricSources {
   lastGood(): number;
   scopes(): number;
   cells(): number;
+  /** Until when what signs certificates holds; undefined while nothing does. */
+  authority(): AuthorityTimes | undefined;
 }
 
 export interface Metrics {
   readonly registry: Registry;
   readonly events: DiscoveryEvents;
+  readonly certificates: CertificateEvents;
   /** A derivation translated something. */
   translated(derivation: string): void;
   /** A proxy has acknowledged all that a change brought it. */
@@ -89,6 +93,7 @@ export function createMetrics(version: string, sources: MetricSources): Metrics 
   for (const type of SHORT_TYPES) pushes.inc({ type }, 0);
   return {
     registry,
+    certificates: certificateMetrics(registry, sources.authority),
     translated: (derivation) => translations.inc({ derivation }),
     converged: (seconds) => convergence.observe(seconds),
     unaffected: (streams) => unaffected.inc(streams),

@@ -75,6 +75,8 @@ export const CODE_ADVICE: Readonly<Record<Code, string>> = {
   VM0502: 'Renew the certificate.',
   VM0503: 'Let the proxy connect to `listen.grpcUnix`, or to `listen.grpcTls` with a certificate of its namespace.',
   VM0504: 'Put the file there, readable for the user that runs the program, or correct its path.',
+  VM0505:
+    'Put a certificate, its key, and a root that has signed it there, in the layout of Istio; all of one authority.',
   VM0601:
     'Correct the name, or remove the line. Variables for other programs belong into the environment of the agent.',
   VM0602: 'Correct the value. The agent does not start while it stands there.',

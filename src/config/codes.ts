@@ -74,6 +74,7 @@ export const CODES = {
   VM0502: 'A certificate has expired, does not hold yet, or expires soon.',
   VM0503: 'A proxy gets no private keys, since its connection may not carry them.',
   VM0504: 'A file with certificates that a proxy needs from here is not there.',
+  VM0505: 'The files of the certificate authority can not be used; the authority from before stays in force.',
   VM0601: 'A variable in a file of istio-agent is not one of its own.',
   VM0602: 'The value of a variable of istio-agent can not be taken.',
   VM0603: "A variable is one of Istio's agent, but has no effect in this version.",

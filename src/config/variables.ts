@@ -59,10 +59,26 @@ const SERVER = {
   PILOT_JWT_PUB_KEY_REFRESH_INTERVAL: ['20m', 'How often keys of tokens are fetched again.'],
   BLOCKED_CIDRS_IN_JWKS_URIS: ['', 'Blocks of addresses, separated by commas, that keys are not fetched from.'],
   JWKS_RESOLVER_INSECURE_SKIP_VERIFY: ['false', 'Certificates of servers that keys are fetched from are not verified.'],
-  XDS_AUTH: [
+  XDS_AUTH: ['true', 'Clients over TLS have to prove who they are, by a certificate of the mesh or a token.'],
+  PILOT_ENABLE_XDS_IDENTITY_CHECK: [
     'true',
-    'Clients over TLS have to show a certificate where `etc/certs/root-cert.pem` says which ones are good.',
+    'Proxies over TLS have to be of the namespace and the service account that they have proven.',
   ],
+  ENABLE_CA_SERVER: ['true', 'Workloads get certificates from istiod.'],
+  ROOT_CA_DIR: ['etc/cacerts', 'Where an authority is plugged in, relative to the working directory.'],
+  DEFAULT_WORKLOAD_CERT_TTL: ['24h', 'How long a certificate holds whose request does not say.'],
+  MAX_WORKLOAD_CERT_TTL: ['2160h', 'The longest that a request may ask for.'],
+  CITADEL_SELF_SIGNED_CA_CERT_TTL: ['87600h', 'How long a root of its own holds.'],
+  CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL: [
+    '1h',
+    'How often istiod looks whether its own root has to be renewed; `0` is never.',
+  ],
+  CITADEL_SELF_SIGNED_ROOT_CERT_GRACE_PERIOD_PERCENTILE: [
+    '20',
+    'A root is renewed when so many percent of its time are left.',
+  ],
+  CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE: ['', 'Bits of an RSA key for a root of its own; empty: an elliptic key, P-256.'],
+  ISTIOD_CUSTOM_HOST: ['', "Names, separated by commas, that the server's own certificate is for, too."],
   CHECK_STRICT: [
     'false',
     '`istiod check`: warnings count as errors. An unknown field refuses the object, in a running server, too.',

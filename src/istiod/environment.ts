@@ -60,7 +60,7 @@ function meshIn(text: string): MeshFile | undefined {
   return (configs[0] as Config<MeshFile> | undefined)?.spec;
 }
 
-function isFalse(value: string | undefined): boolean {
+export function isFalse(value: string | undefined): boolean {
   return /^(0|f|false)$/i.test(value ?? '');
 }
 
@@ -107,4 +107,9 @@ export function strictChecks(env: Environment): boolean {
 /** `XDS_AUTH`: whether clients over TLS have to prove who they are; true unless it is said to be false. */
 export function authenticatesClients(env: Environment): boolean {
   return !isFalse(env['XDS_AUTH']);
+}
+
+/** `PILOT_ENABLE_XDS_IDENTITY_CHECK`: whether nodes have to be what their certificates and tokens say; true unless it is false. */
+export function checksIdentities(env: Environment): boolean {
+  return !isFalse(env['PILOT_ENABLE_XDS_IDENTITY_CHECK']);
 }

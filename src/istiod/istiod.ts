@@ -35,7 +35,7 @@ import type { Peer } from '../xds/provider.ts';
 import { DiscoveryServer } from '../xds/server.ts';
 import { Convergence } from './convergence.ts';
 import {
-  authenticatesClients,
+  checksIdentities,
   effectiveEnvironment,
   listedSources,
   meshOptions,
@@ -51,12 +51,12 @@ import { metricSources } from './metric-sources.ts';
 import { patientSink } from './patient-sink.ts';
 import { resourceProvider } from './provider.ts';
 import { refusedFrom } from './refused-from.ts';
-import { Servers } from './servers.ts';
+import { AUTHORITY_SOURCE, Security } from './security.ts';
+import { Servers, type ServerTransport } from './servers.ts';
 import type { Settings } from './settings.ts';
 import { CONFIG_DIRECTORY, configSources } from './sources.ts';
 import { openState, STATE_DIRECTORY, type State } from './state.ts';
 import { writeStatuses } from './status-writer.ts';
-import { tlsClients } from './tls-clients.ts';
 import { openToOthers } from './warnings.ts';
 
 /** A control plane that serves. */
@@ -129,7 +129,10 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
   const pipeline = createPipeline(graph, store.configs, meshOptions(effective, settings.namespace));
   const sessions = new ProxySessions(pipeline);
   let findings: Findings | undefined;
-  const metrics = createMetrics(VERSION, metricSources({ pipeline, sessions, store, findings: () => findings }));
+  const metrics = createMetrics(
+    VERSION,
+    metricSources({ pipeline, sessions, store, findings: () => findings, authority: () => security.times() }),
+  );
   const convergence = new Convergence({
     revision: () => store.revision,
     converged: metrics.converged,
@@ -163,14 +166,27 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
   ];
   const debug = whenReady(routes, () => phase);
   const seenBy = (peer: Peer) => accessOf(peer, inspected.rootNamespace());
-  const authenticate = tlsClients(
-    () => servers.certificate?.verifiesClients === true && authenticatesClients(effective),
-  );
+  const security = new Security({
+    root,
+    settings,
+    env: effective,
+    log,
+    clock: SYSTEM_CLOCK,
+    isKept: state.unwritable === undefined,
+    trustDomains: () => ({
+      own: pipeline.mesh.trustDomain(),
+      aliases: pipeline.mesh.facet('trustDomainAliases') ?? [],
+    }),
+    verifiesClients: () => servers.certificate?.verifiesClients === true,
+    events: metrics.certificates,
+  });
+  const authenticate = security.callers.discovery;
   const discovery: DiscoveryServer = new DiscoveryServer({
     provider: resourceProvider(sessions, {
       revision: settings.revision,
       mayReadConfiguration: (peer) => seenBy(peer) === undefined,
       secretsOverPlaintext: settings.secretsOverPlaintext,
+      checksIdentities: checksIdentities(effective),
       log,
     }),
     questions: debugQuestions({ ...inspected, routes: debug }),
@@ -178,8 +194,9 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
     authenticate,
     controlPlane: JSON.stringify({ Component: 'istiod', ID: 'istiod-vm', Info: { version: VERSION } }),
   });
-  const register = (server: Server, local: boolean): void => {
-    discovery.register(server, local);
+  const register = (server: Server, transport: ServerTransport): void => {
+    discovery.register(server, transport === 'local');
+    if (transport !== 'plaintext') security.register(server);
     registerClientStatus(server, {
       clients: () => discovery.clients(),
       authenticate,
@@ -198,6 +215,7 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
     http: [...health, ...debug],
     monitoring: [metricsRoute(metrics)],
     register,
+    authority: security.own,
     changed: tellListening,
   });
   held.servers = servers;
@@ -221,6 +239,7 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
   const stopStatuses = writeStatuses(graph, pipeline.statuses, statusFiles);
   findings = new Findings(graph, store, pipeline.analysis, (changes) => logFindings(log, changes));
 
+  security.start(convergence.sink(store.source(AUTHORITY_SOURCE)), () => undefined);
   await servers.openForProxies();
   phase = 'ready';
   const listening = servers.addresses;
@@ -235,6 +254,7 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
       named.stop();
       stopHours();
       certificates.close();
+      security.close();
       releaseVips();
       releaseKeySets();
       stopStatuses();

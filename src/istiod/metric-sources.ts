@@ -1,4 +1,5 @@
 import type { ServiceEntry } from '#generated/config/specs.ts';
+import type { AuthorityTimes } from '../admin/certificate-metrics.ts';
 import type { MetricSources } from '../admin/metrics.ts';
 import { KINDS } from '../config/kinds/kinds.ts';
 import type { ConfigStore } from '../config/store.ts';
@@ -12,10 +13,11 @@ export interface Counted {
   readonly store: ConfigStore;
   /** Undefined until everything was read. */
   findings(): Findings | undefined;
+  authority(): AuthorityTimes | undefined;
 }
 
 /** Where metrics read what they do not count themselves. */
-export function metricSources({ pipeline, sessions, store, findings }: Counted): MetricSources {
+export function metricSources({ pipeline, sessions, store, findings, authority }: Counted): MetricSources {
   const { mesh, graph } = pipeline;
   return {
     services: () =>
@@ -28,5 +30,6 @@ export function metricSources({ pipeline, sessions, store, findings }: Counted):
     lastGood: () => store.counts().lastGood,
     scopes: () => new Set([...sessions.sessions].map(({ scope }) => scope)).size,
     cells: () => graph.cellCount,
+    authority,
   };
 }

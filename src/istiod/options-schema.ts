@@ -29,9 +29,13 @@ const Listen: Message = message('Listen', 'Where the server listens.', {
   grpcUnix: one(string, 'Path of a Unix socket for xDS, made with mode 0660; empty switches it off.', {
     default: DEFAULT_LISTEN.grpcUnix,
   }),
-  grpcTls: one(string, `xDS over TLS with the certificate of \`etc/certs\`; off while there is none: ${ADDRESS}`, {
-    default: DEFAULT_LISTEN.grpcTls,
-  }),
+  grpcTls: one(
+    string,
+    `xDS and certificates over TLS, with the certificate of \`etc/certs\` or else one of its own: ${ADDRESS}`,
+    {
+      default: DEFAULT_LISTEN.grpcTls,
+    },
+  ),
   envoyTls: one(string, 'TLS by an Envoy that istiod starts. Not in this version.', {
     default: DEFAULT_LISTEN.envoyTls,
   }),

@@ -7,7 +7,7 @@ import type { Node } from '../proto/discovery.ts';
 import type { ResourceSet } from '../proto/resource-set.ts';
 import { messageName, SECRET_TYPE } from '../proto/type-urls.ts';
 import { ConnectError, type Peer, type ResourceProvider, type Session } from '../xds/provider.ts';
-import { keyAccess } from './key-access.ts';
+import { identityProblem, keyAccess } from './key-access.ts';
 
 export interface ProviderOptions {
   /** Of the control plane. */
@@ -19,6 +19,8 @@ export interface ProviderOptions {
   readonly mayReadConfiguration: (peer: Peer) => boolean;
   /** Private keys go over plaintext, too: for tests. */
   readonly secretsOverPlaintext: boolean;
+  /** Whether a node has to be of the namespace and the account that its connection proves. */
+  readonly checksIdentities: boolean;
   readonly log: Pick<Logger, 'warn'>;
 }
 
@@ -44,6 +46,8 @@ export function resourceProvider(sessions: ProxySessions, options: ProviderOptio
         extensions: extensions.map(({ name }) => name),
         extensionTypes: lists.intern(urls.join(), () => urls.map(messageName)),
       };
+      const other = options.checksIdentities ? identityProblem(peer, description) : undefined;
+      if (other !== undefined && !readsConfiguration(description)) throw new ConnectError('PERMISSION_DENIED', other);
       const access = keyAccess(peer, description, options.secretsOverPlaintext);
       const session = sessions.connect({ ...description, keys: access.granted });
       if ('refused' in session) throw new ConnectError('INVALID_ARGUMENT', session.refused);

@@ -6,8 +6,11 @@ import { assertFree, freeSocket, listenGrpc, listenGrpcUnix, listenHttp } from '
 import { type Target, targetOf } from './listen-failure.ts';
 import { Listeners, type Opening } from './listeners.ts';
 import type { ListenOption } from './options-schema.ts';
-import { ServingCertificate } from './serving-certificate.ts';
+import { type OwnAuthority, ServingCertificate } from './serving-certificate.ts';
 import type { Settings } from './settings.ts';
+
+/** What calls come over: TCP in the clear, a socket of this machine alone, or TLS. */
+export type ServerTransport = 'plaintext' | 'local' | 'tls';
 
 export interface ServersOptions {
   readonly root: string;
@@ -16,8 +19,10 @@ export interface ServersOptions {
   /** What is answered for people and scripts, and what beside it for monitoring. */
   readonly http: readonly Route[];
   readonly monitoring: readonly Route[];
-  /** Adds the services for proxies to a server; `local`: it serves a socket of this machine alone. */
-  readonly register: (server: Server, local: boolean) => void;
+  /** Adds the services for proxies to a server. */
+  readonly register: (server: Server, transport: ServerTransport) => void;
+  /** What gives the certificate for TLS where no files do; undefined: nothing. */
+  readonly authority?: OwnAuthority | undefined;
   /** Told when an address is listened on later than the others. */
   readonly changed: () => void;
 }
@@ -33,8 +38,8 @@ export class Servers {
   /** @throws StartError when there is a certificate that can not be used */
   constructor(options: ServersOptions) {
     this.#options = options;
-    const { root, settings, log } = options;
-    this.certificate = settings.listen.grpcTls === '' ? undefined : new ServingCertificate(root, log);
+    const { root, settings, log, authority } = options;
+    this.certificate = settings.listen.grpcTls === '' ? undefined : new ServingCertificate(root, log, authority);
   }
 
   /** By option of `listen`. */
@@ -57,15 +62,16 @@ export class Servers {
       this.#opening('monitoring', (target) => listenHttp(target, answering([...monitoring, ...http]))),
       this.#opening('grpc', free),
       this.#opening('grpcUnix', async (target) => void (await freeSocket(root, target))),
-      this.certificate?.credentials && this.#opening('grpcTls', free),
+      this.certificate?.credentials || this.certificate?.isAwaited ? this.#opening('grpcTls', free) : undefined,
     ]);
   }
 
   /** @throws StartError which names all that can not be taken */
   async openForProxies(): Promise<void> {
     const { root, log } = this.#options;
-    const register = (server: Server): void => this.#options.register(server, false);
-    const registerLocal = (server: Server): void => this.#options.register(server, true);
+    const register = (server: Server): void => this.#options.register(server, 'plaintext');
+    const registerLocal = (server: Server): void => this.#options.register(server, 'local');
+    this.certificate?.look();
     const plain = ServerCredentials.createInsecure();
     await this.#listeners.open([
       this.#opening('grpc', (target) => listenGrpc(target, plain, register)),
@@ -98,7 +104,7 @@ export class Servers {
     if (credentials === undefined) return undefined;
     return this.#opening('grpcTls', async (target) => {
       await assertFree(target);
-      return listenGrpc(target, credentials, (server) => this.#options.register(server, false));
+      return listenGrpc(target, credentials, (server) => this.#options.register(server, 'tls'));
     });
   }
 

@@ -4,15 +4,26 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { EXIT, StartError } from '../process/failure.ts';
 import type { Logger } from '../process/log.ts';
+import type { Pair } from '../security/serving-pair.ts';
 import { systemReason } from '../sources/source.ts';
 
 const CHAIN = 'etc/certs/cert-chain.pem';
 const KEY = 'etc/certs/key.pem';
 const ROOTS = 'etc/certs/root-cert.pem';
-const FILES = [CHAIN, KEY, ROOTS] as const;
+/** Beside these the chain is that of an authority. */
+const AUTHORITY = ['etc/certs/ca-cert.pem', 'etc/certs/ca-key.pem'] as const;
+const FILES = [CHAIN, KEY, ROOTS, ...AUTHORITY] as const;
 
 /** How often the files are looked at. A look is three stat(2), and sees links that are swapped and files of other machines, too. */
 const LOOK_EVERY = 1000;
+
+/** The own authority, as far as TLS needs it. */
+export interface OwnAuthority {
+  /** A certificate for this server, the same object as long as it holds; undefined while there is none. */
+  pair(): Pair | undefined;
+  /** Roots by which clients are verified, in PEM, the same text as long as they stay. */
+  roots(): string | undefined;
+}
 
 /** What the files hold, as far as TLS can be served with it. */
 interface Material {
@@ -22,23 +33,34 @@ interface Material {
 }
 
 /**
- * TLS with the certificate of an outside CA, read again whenever one of its files changes: new connections get the new one. Files
- * that do not fit together, as in the middle of a renewal, change nothing.
+ * TLS with the certificate of an outside CA, read again whenever one of its files changes, or else with one of the own authority,
+ * which is renewed: new connections get the new one. Files that do not fit together, as in the middle of a renewal, change
+ * nothing.
  */
 export class ServingCertificate {
   readonly #root: string;
   readonly #log: Logger;
+  readonly #authority: OwnAuthority | undefined;
   #seen = '';
+  #own: readonly [pair: Pair | undefined, roots: string | undefined] = [undefined, undefined];
+  /** Whether what is served was read from files. */
+  #isOfFiles = false;
   #credentials: RenewedCredentials | undefined;
   #problem = '';
 
   /** @throws StartError when there is a certificate or a key that can not be used */
-  constructor(root: string, log: Logger) {
+  constructor(root: string, log: Logger, authority?: OwnAuthority) {
     this.#root = root;
     this.#log = log;
+    this.#authority = authority;
     this.#seen = this.#state();
     const material = this.#read();
     if (material !== undefined) this.#credentials = new RenewedCredentials(material);
+  }
+
+  /** Whether there will be a certificate, though there is none yet. */
+  get isAwaited(): boolean {
+    return this.#authority !== undefined;
   }
 
   /** Undefined as long as there is neither a certificate nor a key. */
@@ -53,31 +75,43 @@ export class ServingCertificate {
 
   /** @param appeared called when there is a certificate for the first time */
   follow(appeared: () => void, signal: AbortSignal): void {
-    const timer = setInterval(() => this.#look(appeared), LOOK_EVERY).unref();
+    const timer = setInterval(() => {
+      if (this.look() === 'appeared') appeared();
+    }, LOOK_EVERY).unref();
     signal.addEventListener('abort', () => clearInterval(timer), { once: true });
   }
 
-  #look(appeared: () => void): void {
-    const state = this.#state();
-    if (state === this.#seen) return;
-    this.#seen = state;
+  /** Looks at the files and the authority again. @returns whether there is a certificate for the first time */
+  look(): 'appeared' | undefined {
+    if (!this.#hasChanged()) return undefined;
     try {
       const material = this.#read();
       if (material === undefined) {
         if (this.#credentials !== undefined) this.#complain(`${CHAIN} and ${KEY} are gone`);
-        return;
+        return undefined;
       }
       this.#problem = '';
       if (this.#credentials === undefined) {
         this.#credentials = new RenewedCredentials(material);
-        appeared();
-      } else {
-        this.#credentials.renew(material);
-        this.#log.info(`${CHAIN} has changed: new connections get the new certificate`);
+        return 'appeared';
       }
+      this.#credentials.renew(material);
+      this.#log.info(
+        `${this.#isOfFiles ? CHAIN : 'the own certificate'} has changed: new connections get the new certificate`,
+      );
     } catch (error) {
       this.#complain(error instanceof Error ? error.message : String(error));
     }
+    return undefined;
+  }
+
+  #hasChanged(): boolean {
+    const state = this.#state();
+    const own = [this.#authority?.pair(), this.#authority?.roots()] as const;
+    const isSame = state === this.#seen && own[0] === this.#own[0] && own[1] === this.#own[1];
+    this.#seen = state;
+    this.#own = own;
+    return !isSame;
   }
 
   #complain(problem: string): void {
@@ -96,22 +130,29 @@ export class ServingCertificate {
   }
 
   #read(): Material | undefined {
-    const [chain, key, roots] = FILES.map((file) => readPem(this.#root, file));
-    if (chain === undefined && key === undefined) return undefined;
-    if (chain === undefined || key === undefined) {
+    const [chain, key, roots, ...authority] = FILES.map((file) => readPem(this.#root, file));
+    const isOfAuthority = key === undefined && authority.some((file) => file !== undefined);
+    const isThere = !isOfAuthority && (chain !== undefined || key !== undefined);
+    if (isThere && (chain === undefined || key === undefined)) {
       const [there, missing] = chain === undefined ? [KEY, CHAIN] : [CHAIN, KEY];
       const advice = 'put both there, or none to go without TLS';
       throw new StartError(EXIT.noInput, `${missing} is missing beside ${there}: ${advice}`);
     }
+    const own = this.#authority?.pair();
+    // Files that were served once are not gone for good: what they held stays.
+    if (!isThere && (own === undefined || this.#isOfFiles)) return undefined;
+    const pair = isThere ? { cert: chain, key } : { cert: own?.chain, key: own?.key };
+    const trusted = [roots, this.#authority?.roots()].filter((text) => text !== undefined);
     // None that Node would trust else: a certificate of a public CA proves no workload.
-    const options: SecureContextOptions = { cert: chain, key, ca: roots ?? [], minVersion: 'TLSv1.2' };
+    const options: SecureContextOptions = { ...pair, ca: trusted, minVersion: 'TLSv1.2' };
     try {
       createSecureContext(options);
     } catch (error) {
-      const files = roots === undefined ? `${CHAIN} and ${KEY}` : FILES.join(', ');
+      const files = roots === undefined ? `${CHAIN} and ${KEY}` : [CHAIN, KEY, ROOTS].join(', ');
       throw new StartError(EXIT.config, `${files} can not be used: ${opensslReason(error)}`, { cause: error });
     }
-    return { options, verifiesClients: roots !== undefined };
+    this.#isOfFiles = isThere;
+    return { options, verifiesClients: trusted.length > 0 };
   }
 }
 

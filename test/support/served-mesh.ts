@@ -57,6 +57,7 @@ export async function servedMesh(files: MeshFiles, options: Partial<MeshOptions>
       revision: 'default',
       mayReadConfiguration: () => true,
       secretsOverPlaintext: false,
+      checksIdentities: true,
       log: logger,
     }),
     events: bothEvents(

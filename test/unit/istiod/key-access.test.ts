@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keyAccess } from '../../../src/istiod/key-access.ts';
+import { identityProblem, keyAccess } from '../../../src/istiod/key-access.ts';
 import type { Peer } from '../../../src/xds/provider.ts';
 
 const NODE = { id: 'router~10.0.0.1~gw.edge~edge.svc.cluster.local', metadata: {}, extensions: [] };
@@ -34,4 +34,28 @@ test('the namespace that counts is the one that the node is served by', () => {
   const node = { ...NODE, metadata: { NAMESPACE: 'shop' } };
   assert.equal(keyAccess(tls('spiffe://cluster.local/ns/edge/sa/gw'), node, false).granted, false);
   assert.equal(keyAccess(tls('spiffe://cluster.local/ns/shop/sa/gw'), node, false).granted, true);
+});
+
+test('a node is of the namespace and the account that it has proven', () => {
+  const node = (metadata: Readonly<Record<string, string>>) => ({ ...NODE, metadata });
+  const gateway = tls('spiffe://cluster.local/ns/edge/sa/gw');
+  for (const [peer, metadata] of [
+    [gateway, {}],
+    [gateway, { SERVICE_ACCOUNT: 'gw' }],
+    [gateway, { NAMESPACE: 'edge', SERVICE_ACCOUNT: '' }],
+    [tls('spiffe://cluster.local/ns/shop/sa/a', ...gateway.identities), {}],
+    [tls(), { NAMESPACE: 'shop' }],
+  ] as const) {
+    assert.equal(identityProblem(peer, node(metadata)), undefined, JSON.stringify(metadata));
+  }
+  for (const metadata of [
+    { NAMESPACE: 'shop' },
+    { SERVICE_ACCOUNT: 'other' },
+    { NAMESPACE: 'shop', SERVICE_ACCOUNT: 'gw' },
+  ]) {
+    assert.match(
+      identityProblem(gateway, node(metadata)) ?? '',
+      /has proven to be spiffe:\/\/cluster\.local\/ns\/edge\/sa\/gw, and says to be a workload of /,
+    );
+  }
 });

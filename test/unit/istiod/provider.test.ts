@@ -37,6 +37,7 @@ for (const [metadata, revision, isServed] of WANTED) {
         revision,
         mayReadConfiguration: () => true,
         secretsOverPlaintext: false,
+        checksIdentities: true,
         log: { warn: () => undefined },
       }).connect(node(metadata), PEER);
     if (isServed) assert.equal(connect().id, 'web-1.shop');

@@ -1,0 +1,268 @@
+import { hostname, networkInterfaces } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Server } from '@grpc/grpc-js';
+import type { AuthorityTimes, CertificateEvents } from '../admin/certificate-metrics.ts';
+import type { Diagnostic } from '../base/diagnostic.ts';
+import { isLoopback, parseAddress } from '../base/host-port.ts';
+import { LIMITS } from '../config/limits.ts';
+import { type ParsedFile, parsedFile } from '../config/parsed.ts';
+import type { ConfigSink } from '../config/sink.ts';
+import type { Environment } from '../process/environment.ts';
+import type { Logger } from '../process/log.ts';
+import { Authenticator, type TrustDomains } from '../security/authenticator.ts';
+import { CertificateAuthority } from '../security/authority.ts';
+import type { JoinToken } from '../security/join-tokens.ts';
+import { istioLayout, tlsLayout } from '../security/plugged-in.ts';
+import { ServingPair } from '../security/serving-pair.ts';
+import { fileContent } from '../sources/read-file.ts';
+import { systemReason } from '../sources/source.ts';
+import { WatchedFiles } from '../sources/watched-files.ts';
+import type { Clock } from '../xds/limits.ts';
+import { authoritySettings } from './authority-settings.ts';
+import { type Callers, callers } from './callers.ts';
+import { registerCertificateService } from './certificate-service.ts';
+import { authenticatesClients } from './environment.ts';
+import { JOIN_TOKENS_FILE, parseJoinTokens } from './join-token-file.ts';
+import type { OwnAuthority } from './serving-certificate.ts';
+import type { Settings } from './settings.ts';
+import { STATE_DIRECTORY } from './state.ts';
+
+export const AUTHORITY_SOURCE = 'file:authority';
+
+/** Where a root of our own stands, below the working directory. */
+const OWN_DIRECTORY = join(STATE_DIRECTORY, 'ca');
+
+export interface SecurityOptions {
+  /** The working directory. */
+  readonly root: string;
+  readonly settings: Settings;
+  readonly env: Environment;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Whether the state can be written: a root that is not kept is worse than none. */
+  readonly isKept: boolean;
+  readonly trustDomains: () => TrustDomains;
+  /** Whether TLS has roots by which clients are verified. */
+  readonly verifiesClients: () => boolean;
+  readonly events: CertificateEvents;
+}
+
+/** Certificates of the mesh, and who callers are. Does nothing before `start`. */
+export class Security {
+  readonly callers: Callers;
+  /** Undefined when certificates are made for nobody. */
+  readonly authority: CertificateAuthority | undefined;
+  /** What TLS is served with where no files say. */
+  readonly own: OwnAuthority | undefined;
+  readonly #options: SecurityOptions;
+  readonly #authenticator: Authenticator;
+  #joinTokens: readonly JoinToken[] = [];
+  #tokenFindings: readonly Diagnostic[] = [];
+  #watched: WatchedFiles | undefined;
+  #sink: ConfigSink | undefined;
+  #told: ReadonlySet<string> = new Set();
+  #listener: () => void = () => {};
+
+  constructor(options: SecurityOptions) {
+    this.#options = options;
+    const { env, clock, trustDomains, verifiesClients } = options;
+    this.#authenticator = new Authenticator({
+      trustDomains,
+      joinTokens: () => this.#joinTokens,
+      now: () => clock.date(),
+    });
+    this.authority = this.#createAuthority();
+    const { authority } = this;
+    this.callers = callers(this.#authenticator, () => verifiesClients() && authenticatesClients(env));
+    if (authority === undefined) return;
+    const pair = new ServingPair(authority, () => serverNames(options), clock);
+    this.own = { pair: () => pair.current(), roots: () => authority.issuer?.roots };
+  }
+
+  /**
+   * Reads what there is, and follows it.
+   * @param changed told when roots or the authority have changed
+   */
+  start(sink: ConfigSink, changed: () => void): void {
+    const { root, log, clock } = this.#options;
+    this.#sink = sink;
+    this.#listener = changed;
+    const watched = new WatchedFiles({ base: root, log, clock, changed: (paths) => this.#look(paths) });
+    this.#watched = watched;
+    // Watched before they are read, so that no write in between is lost.
+    watched.watch(new Set([...(this.authority === undefined ? [] : this.#authorityFiles()), JOIN_TOKENS_FILE]));
+    this.#readTokens();
+    this.authority?.start();
+    const files = this.#files();
+    this.#told = new Set(files.keys());
+    sink.replace([...files.values()]);
+    this.#tellIssuer();
+    changed();
+  }
+
+  /** Adds the service that gives certificates. */
+  register(server: Server): void {
+    const { authority } = this;
+    const { events, log } = this.#options;
+    if (authority === undefined) return;
+    registerCertificateService(server, {
+      authority,
+      authenticate: this.callers.certificates,
+      ownIdentity: (uri) => this.#authenticator.ownIdentity(uri),
+      events,
+      log,
+    });
+  }
+
+  /** Until when what signs holds; undefined while nothing does. */
+  times(): AuthorityTimes | undefined {
+    const { issuer } = this.authority ?? {};
+    return issuer && { chain: issuer.chainUntil, root: issuer.rootUntil };
+  }
+
+  close(): void {
+    this.#watched?.close();
+    this.authority?.close();
+  }
+
+  #createAuthority(): CertificateAuthority | undefined {
+    const { root, settings, env, log, clock, isKept, trustDomains } = this.#options;
+    const { listen } = settings;
+    const own = authoritySettings(env, log);
+    if (!own.isOn || (listen.grpcTls === '' && listen.grpcUnix === '')) return undefined;
+    return new CertificateAuthority({
+      read: (path) => readText(root, path),
+      places: placesOf(own.directory),
+      generated: isKept
+        ? {
+            root,
+            directory: OWN_DIRECTORY,
+            organization: () => trustDomains().own,
+            ttlMs: own.rootTtlMs,
+            gracePercent: own.gracePercent,
+            rsaBits: own.rsaBits,
+          }
+        : undefined,
+      defaultTtlMs: own.defaultTtlMs,
+      maxTtlMs: own.maxTtlMs,
+      checkMs: own.checkMs,
+      clock,
+      changed: () => this.#changed(),
+    });
+  }
+
+  #authorityFiles(): readonly string[] {
+    const { directory } = authoritySettings(this.#options.env, { warn: () => undefined });
+    return placesOf(directory).flatMap(({ certificate, key, roots, chain }) => [certificate, key, roots, chain]);
+  }
+
+  #look(paths: ReadonlySet<string>): void {
+    if (paths.has(JOIN_TOKENS_FILE)) {
+      this.#readTokens();
+      this.#tell();
+    }
+    if ([...paths].some((path) => path !== JOIN_TOKENS_FILE)) this.authority?.look();
+  }
+
+  #readTokens(): void {
+    let text: string | undefined;
+    try {
+      text = readText(this.#options.root, JOIN_TOKENS_FILE);
+    } catch (error) {
+      this.#tokenFindings = [finding('VM0101', JOIN_TOKENS_FILE, (error as Error).message)];
+      return;
+    }
+    const { tokens, diagnostics } = text === undefined ? { tokens: [], diagnostics: [] } : parseJoinTokens(text);
+    this.#tokenFindings = diagnostics;
+    if (tokens !== undefined) this.#joinTokens = tokens;
+  }
+
+  #changed(): void {
+    this.#tell();
+    this.#tellIssuer();
+    this.#listener();
+  }
+
+  #tellIssuer(): void {
+    const { issuer } = this.authority ?? {};
+    if (issuer === undefined) return;
+    const subject = issuer.certificate.subject.replaceAll('\n', ', ');
+    const until = new Date(issuer.until).toISOString();
+    this.#options.log.info({ authority: subject, until }, 'workloads get certificates from the authority');
+  }
+
+  #tell(): void {
+    const files = this.#files();
+    const gone = this.#told.difference(new Set(files.keys()));
+    this.#told = new Set(files.keys());
+    this.#sink?.batch(() => {
+      for (const file of gone) this.#sink?.apply(file, undefined);
+      for (const [file, parsed] of files) this.#sink?.apply(file, parsed);
+    });
+  }
+
+  /** Files with findings. */
+  #files(): ReadonlyMap<string, ParsedFile> {
+    const { problem } = this.authority ?? {};
+    const findings = [
+      ...(problem === undefined ? [] : [finding('VM0505', problem.file, problem.message)]),
+      ...this.#tokenFindings,
+    ];
+    const byFile = Map.groupBy(findings, ({ location }) => location.file);
+    return new Map(
+      [...byFile].map(([file, diagnostics]) => {
+        const raw = { file, line: 1, text: '' };
+        return [file, parsedFile(file, '', [{ raw, configs: [], refused: [], diagnostics }])];
+      }),
+    );
+  }
+}
+
+/** `etc/certs` beside the server's own certificate is a place for an authority, too. */
+function placesOf(directory: string) {
+  return [tlsLayout(directory), istioLayout(directory), istioLayout('etc/certs')];
+}
+
+function finding(code: Diagnostic['code'], file: string, message: string): Diagnostic {
+  return { severity: 'error', code, message, location: { file, line: 1, column: 1 } };
+}
+
+/** @returns undefined when the file is not there @throws Error with the reason in words */
+function readText(root: string, path: string): string | undefined {
+  let content: Uint8Array | undefined;
+  try {
+    content = fileContent(resolve(root, path), LIMITS.certificateBytes);
+  } catch (error) {
+    throw new Error(`it can not be read: ${systemReason(error) ?? error}`, { cause: error });
+  }
+  if (content !== undefined && content.length > LIMITS.certificateBytes)
+    throw new Error(`it is larger than ${LIMITS.certificateBytes} bytes`);
+  return content && Buffer.from(content).toString('utf8');
+}
+
+/**
+ * Names by which proxies reach this server: Istio's, the machine's, and what it listens on.
+ * @see istio/istio pilot/pkg/bootstrap/server.go `getDNSNames`
+ */
+function serverNames({ settings, env }: SecurityOptions): readonly string[] {
+  const { namespace, revision, listen } = settings;
+  const host = parseAddress(listen.grpcTls)?.host ?? '';
+  const isEverywhere = host === '0.0.0.0' || host === '::';
+  const services = [
+    'istiod',
+    'istiod-remote',
+    'istio-pilot',
+    ...(revision === 'default' ? [] : [`istiod-${revision}`]),
+  ];
+  const custom = (env['ISTIOD_CUSTOM_HOST'] ?? '').split(',').map((name) => name.trim());
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
+  return [
+    ...services.map((name) => `${name}.${namespace}.svc`),
+    ...custom,
+    hostname(),
+    'localhost',
+    '127.0.0.1',
+    '::1',
+    ...(isEverywhere ? addresses.filter((address) => !isLoopback(address)).sort() : [host]),
+  ].filter((name) => name !== '');
+}

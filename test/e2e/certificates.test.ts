@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes, X509Certificate } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { test } from 'node:test';
+import { askCertificate } from '../support/certificate-client.ts';
+import { certificateRequest, disbelief } from '../support/certificates.ts';
+import { IstiodProcess } from '../support/istiod-process.ts';
+import { waitFor } from '../support/wait.ts';
+import { WorkDir } from '../support/work-dir.ts';
+
+const IDENTITY = 'spiffe://cluster.local/ns/shop/sa/client';
+const DAY = 24 * 3_600_000;
+
+interface Served extends AsyncDisposable {
+  readonly dir: WorkDir;
+  readonly istiod: IstiodProcess;
+  readonly address: string;
+  /** Of a join token for `IDENTITY`. */
+  readonly token: string;
+}
+
+function joinTokens(token: string, expires = '2100-01-01T00:00:00Z'): string {
+  const sha256 = createHash('sha256').update(token).digest('hex');
+  return `tokens:\n- {sha256: ${sha256}, namespace: shop, serviceAccount: client, expires: "${expires}"}\n`;
+}
+
+async function served(): Promise<Served> {
+  const dir = new WorkDir('authority');
+  const token = randomBytes(24).toString('base64url');
+  dir.write('etc/istio/join-tokens.yaml', joinTokens(token));
+  const listen = { grpcTls: '127.0.0.1:0', grpcUnix: dir.at('xds.sock') };
+  const istiod = await IstiodProcess.start({ root: dir.path, listen });
+  return {
+    dir,
+    istiod,
+    token,
+    address: (istiod.addresses as unknown as { readonly grpcTls: string }).grpcTls,
+    async [Symbol.asyncDispose]() {
+      await istiod.stop();
+      dir[Symbol.dispose]();
+    },
+  };
+}
+
+function identityOf(pem: string | undefined): string | undefined {
+  return new X509Certificate(pem ?? '').subjectAltName;
+}
+
+function modeOf(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8);
+}
+
+test('a machine gets a certificate by its join token, and the next one by that certificate', async () => {
+  await using server = await served();
+  const { dir, address, token, istiod } = server;
+  const roots = dir.read('var/lib/istio/ca/root-cert.pem');
+  assert.equal(modeOf(dir.at('var/lib/istio/ca')), '700');
+  assert.equal(modeOf(dir.at('var/lib/istio/ca/ca-key.pem')), '600');
+
+  const { key, csr } = certificateRequest([`URI:${IDENTITY}`]);
+  const first = await askCertificate({ address, roots, token, csr });
+  assert.ok(typeof first !== 'string', String(first));
+  assert.equal(disbelief(first, roots), undefined);
+  assert.equal(identityOf(first[0]), `URI:${IDENTITY}`);
+  const until = new X509Certificate(first[0] ?? '').validToDate.getTime();
+  assert.ok(Math.abs(until - Date.now() - DAY) < 60_000, new Date(until).toISOString());
+
+  const client = { key, chain: first.slice(0, -1).join('') };
+  const next = certificateRequest();
+  const second = await askCertificate({ address, roots, client, csr: next.csr, ttl: 3600 });
+  assert.ok(typeof second !== 'string', String(second));
+  assert.equal(disbelief(second, roots), undefined);
+  assert.equal(identityOf(second[0]), `URI:${IDENTITY}`);
+
+  const overSocket = await askCertificate({ address: `unix:${dir.at('xds.sock')}`, token, csr: next.csr });
+  assert.ok(typeof overSocket !== 'string', String(overSocket));
+  const metrics = await istiod.metrics();
+  assert.match(metrics, /^citadel_server_success_cert_issuance_count 3$/m);
+  const end = new X509Certificate(roots).validToDate.getTime() / 1000;
+  assert.match(metrics, new RegExp(`^citadel_server_root_cert_expiry_timestamp ${end}$`, 'm'));
+  assert.doesNotMatch(istiod.log, new RegExp(token));
+});
+
+test('nobody gets a certificate of somebody else, or without proof of who asks', async () => {
+  await using server = await served();
+  const { dir, address, token } = server;
+  const roots = dir.read('var/lib/istio/ca/root-cert.pem');
+  const { csr } = certificateRequest();
+  const ask = (question: Partial<Parameters<typeof askCertificate>[0]>) =>
+    askCertificate({ address, roots, csr, ...question });
+  assert.match(String(await ask({})), /^UNAUTHENTICATED: show a client certificate/);
+  assert.match(String(await ask({ token: `${token}x` })), /^UNAUTHENTICATED: its token is unknown, or has expired/);
+  const other = 'URI:spiffe://cluster.local/ns/other/sa/admin';
+  for (const names of [[other], [`URI:${IDENTITY}`, other], ['DNS:shop.example'], ['IP:10.0.0.1']]) {
+    const asked = String(await ask({ token, csr: certificateRequest(names).csr }));
+    assert.match(asked, /^PERMISSION_DENIED: a certificate for /, names.join());
+  }
+  assert.match(String(await ask({ token, metadata: { ImpersonatedIdentity: other.slice(4) } })), /^PERMISSION_DENIED/);
+  assert.match(String(await ask({ token, csr: 'nonsense' })), /^INVALID_ARGUMENT: CSR signing error/);
+  assert.match(String(await ask({ token, ttl: 91 * 24 * 3600 })), /^INVALID_ARGUMENT: CSR signing error/);
+  const weak = certificateRequest([], ['-newkey', 'rsa:1024', '-nodes']).csr;
+  assert.match(String(await ask({ token, csr: weak })), /^INVALID_ARGUMENT: .*1024 bits/);
+
+  dir.write('etc/istio/join-tokens.yaml', joinTokens(token, '2020-01-01T00:00:00Z'));
+  await waitFor(async () => String(await ask({ token })).startsWith('UNAUTHENTICATED'), {
+    what: 'the token to expire',
+  });
+});
+
+test('the root and what it signed stay over a restart', async () => {
+  await using server = await served();
+  const { dir, address, token, istiod } = server;
+  const roots = dir.read('var/lib/istio/ca/root-cert.pem');
+  const { key, csr } = certificateRequest();
+  const first = await askCertificate({ address, roots, token, csr });
+  assert.ok(typeof first !== 'string', String(first));
+  await istiod.restart();
+  assert.equal(dir.read('var/lib/istio/ca/root-cert.pem'), roots);
+  const client = { key, chain: first.slice(0, -1).join('') };
+  const second = await askCertificate({ address, roots, client, csr });
+  assert.equal(typeof second, 'object', String(second));
+});
