@@ -60,7 +60,7 @@ test('a machine gets a certificate by its join token, and the next one by that c
   const { key, csr } = certificateRequest([`URI:${IDENTITY}`]);
   const first = await askCertificate({ address, roots, token, csr });
   assert.ok(typeof first !== 'string', String(first));
-  assert.equal(disbelief(first, roots), undefined);
+  assert.equal(disbelief(first, { roots }), undefined);
   assert.equal(identityOf(first[0]), `URI:${IDENTITY}`);
   const until = new X509Certificate(first[0] ?? '').validToDate.getTime();
   assert.ok(Math.abs(until - Date.now() - DAY) < 60_000, new Date(until).toISOString());
@@ -69,7 +69,7 @@ test('a machine gets a certificate by its join token, and the next one by that c
   const next = certificateRequest();
   const second = await askCertificate({ address, roots, client, csr: next.csr, ttl: 3600 });
   assert.ok(typeof second !== 'string', String(second));
-  assert.equal(disbelief(second, roots), undefined);
+  assert.equal(disbelief(second, { roots }), undefined);
   assert.equal(identityOf(second[0]), `URI:${IDENTITY}`);
 
   const overSocket = await askCertificate({ address: `unix:${dir.at('xds.sock')}`, token, csr: next.csr });

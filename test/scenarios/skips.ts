@@ -2,7 +2,6 @@ import type { Check, Scenario } from './scenario.ts';
 
 /** Kinds that need what is not there yet, with what that is. */
 const NEEDED_BY_KIND: Readonly<Record<string, string>> = {
-  csr: 'a certificate authority',
   sds: 'an agent',
   mtls_pair: 'agents',
   mtls_load: 'agents',
@@ -12,7 +11,6 @@ const NEEDED_BY_KIND: Readonly<Record<string, string>> = {
 
 /** Features that the findings, metrics and states of a scenario are about and that are not there yet. */
 const NEEDED_BY_FEATURE: Readonly<Record<string, string>> = {
-  CA: 'a certificate authority',
   'instance registry': 'an instance registry',
 };
 const ABOUT_FEATURES: ReadonlySet<string> = new Set(['diag', 'metric', 'debug', 'status']);

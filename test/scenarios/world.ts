@@ -10,6 +10,7 @@ import { TextServer } from '../support/text-server.ts';
 import { keySet, TokenKey } from '../support/tokens.ts';
 import { waitFor } from '../support/wait.ts';
 import { WorkDir } from '../support/work-dir.ts';
+import { giveTokens } from './checks/certificates.ts';
 import { HeldConnections } from './checks/tls.ts';
 import type { Scenario, ScenarioNode, Step } from './scenario.ts';
 import { agentEnvironment } from './scenario-agent.ts';
@@ -163,7 +164,9 @@ export class World {
 
   /** The control plane, and all that no step starts. */
   async #startAll(): Promise<void> {
-    this.#istiod = await IstiodProcess.start({ root: this.dir.path, listen: { grpcUnix: this.#socket } });
+    giveTokens(this.dir, this.scenario.checks);
+    const listen = { grpcUnix: this.#socket, grpcTls: '127.0.0.1:0' };
+    this.#istiod = await IstiodProcess.start({ root: this.dir.path, listen });
     const { nodes, checks } = this.scenario;
     const automatic = Object.entries(nodes).filter(([, { start }]) => start !== 'manual');
     const agents = new Set(checks.flatMap(({ agent }) => (typeof agent === 'string' ? [agent] : [])));

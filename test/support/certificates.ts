@@ -100,23 +100,37 @@ export function certificateRequest(names: readonly string[] = [], newKey: readon
   return { key: dir.read('key'), csr: dir.read('csr') };
 }
 
+export interface Belief {
+  /** PEM; default: those of the answer. */
+  readonly roots?: string;
+  /** When, in milliseconds since 1970; default: now. */
+  readonly at?: number;
+  /** Whether every certificate has to be as RFC 5280 wants it, roots too; default true. */
+  readonly strict?: boolean;
+}
+
 /**
  * Whether openssl believes an answer of an authority: the certificate first, others above it, roots last in one text.
- * @param at milliseconds since 1970
  * @returns what it says against it; undefined: nothing
  */
-export function disbelief(
-  answer: readonly string[],
-  roots: string = answer.at(-1) ?? '',
-  at: number = Date.now(),
-): string | undefined {
+export function disbelief(answer: readonly string[], belief: Belief = {}): string | undefined {
+  const { roots = answer.at(-1) ?? '', at = Date.now(), strict = true } = belief;
   using dir = new WorkDir('verify');
   dir.write('leaf', answer[0] ?? '');
   dir.write('chain', answer.slice(0, -1).join(''));
   dir.write('roots', roots);
   try {
     const time = ['-attime', String(Math.floor(at / 1000))];
-    const args = ['verify', '-x509_strict', ...time, '-CAfile', 'roots', '-untrusted', 'chain', 'leaf'];
+    const args = [
+      'verify',
+      ...(strict ? ['-x509_strict'] : []),
+      ...time,
+      '-CAfile',
+      'roots',
+      '-untrusted',
+      'chain',
+      'leaf',
+    ];
     execFileSync('openssl', args, { cwd: dir.path, stdio: 'pipe' });
     return undefined;
   } catch (error) {

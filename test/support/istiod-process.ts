@@ -54,8 +54,13 @@ export class IstiodProcess {
     }
   }
 
-  /** Addresses by option of `listen`: `host:port`. */
-  get addresses(): { readonly grpc: string; readonly http: string; readonly monitoring: string } {
+  /** Addresses by option of `listen`: `host:port`; those that are off are not there. */
+  get addresses(): {
+    readonly grpc: string;
+    readonly grpcTls: string;
+    readonly http: string;
+    readonly monitoring: string;
+  } {
     return JSON.parse(readFileSync(join(this.root, LISTENING), 'utf8'));
   }
 

@@ -1,3 +1,4 @@
+import { csr } from './certificates.ts';
 import type { Look } from './check-kind.ts';
 import { dns } from './dns.ts';
 import { configDump, envoy, envoyStat, traffic } from './envoys.ts';
@@ -15,6 +16,7 @@ export const KINDS: Readonly<Record<string, Look>> = {
   cli,
   conn_alive: connAlive,
   config_dump: configDump,
+  csr,
   debug,
   diag,
   dns,

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { isJsonObject, type JsonObject } from '../../../src/base/json.ts';
 import { istiodCommand } from '../../support/istiod-process.ts';
 import { object, text } from '../fields.ts';
+import { certificateNamed } from './certificates.ts';
 import { firstOf, type Look } from './check-kind.ts';
 
 /** Names that /debug/syncz has for types. */
@@ -33,10 +34,25 @@ export const metric: Look = async ({ name_match, assert }, world) => {
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => ({ name: line.split(/[{ ]/)[0] ?? '', value: Number(line.slice(line.lastIndexOf(' ') + 1)) }))
     .filter(({ name }) => pattern.test(name));
+  const named = assert['equals_not_after_of'];
+  if (named !== undefined) return endsWith(samples, certificateNamed(world, text(named)).validToDate.getTime() / 1000);
   const sum = samples.reduce((total, { value }) => total + value, 0);
   if (assert['min'] === undefined) return 'the assertion is not understood';
   return sum >= Number(assert['min']) ? undefined : `${samples.length} metrics match, their sum is ${sum}`;
 };
+
+/** Whether metrics say that something ends then: as a time, or as what is left until then. @param end seconds since 1970 */
+function endsWith(
+  samples: readonly { readonly name: string; readonly value: number }[],
+  end: number,
+): string | undefined {
+  if (samples.length === 0) return 'no metric matches';
+  const left = end - Date.now() / 1000;
+  const wrong = samples.find(({ name, value }) =>
+    name.endsWith('_seconds') ? Math.abs(value - left) > 5 : value !== end,
+  );
+  return wrong && `${wrong.name} is ${wrong.value}, and it ends at ${end}`;
+}
 
 /** The control plane's process. */
 export const processState: Look = async ({ assert }, world) => {
