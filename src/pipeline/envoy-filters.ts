@@ -114,12 +114,11 @@ const LISTED = /^envoy\.extensions\.(?:filters|access_loggers|transport_sockets)
 const NEVER_LISTED = /^(?:envoy|google|xds|udpa)\./;
 
 function isExtension(name: string): boolean {
-  return LISTED.test(name) || !NEVER_LISTED.test(name);
+  return LISTED.test(name) || !NEVER_LISTED.test(name) || messageDescriptor(name) === undefined;
 }
 
 function readPatch(written: EnvoyConfigObjectPatch, source: ConfigKey): Patch | undefined {
-  const { message, packed } = patchValue(written);
-  return patchOf(written, message, packed, source);
+  return patchOf(written, patchValue(written), source);
 }
 
 function headOfConfig(
@@ -134,14 +133,14 @@ function headOfConfig(
     priority: spec.priority ?? 0,
     ...(spec.workloadSelector?.labels && { labels: spec.workloadSelector.labels }),
     ...(spec.targetRefs && { targetRefs: spec.targetRefs }),
-    patches: [...patches].map(([index, { applyTo, context, packed }]): PatchHead => {
+    patches: [...patches].map(([index, { applyTo, context, packed, unknown }]): PatchHead => {
       const { proxyVersion, metadata } = spec.configPatches?.[index]?.match?.proxy ?? {};
       return {
         index,
         applyTo,
         context,
         extensions: packed.filter(isExtension),
-        unknown: packed.filter((name) => messageDescriptor(name) === undefined),
+        unknown,
         ...(proxyVersion ? { proxyVersion } : {}),
         ...(metadata && { metadata }),
       };

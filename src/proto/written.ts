@@ -11,8 +11,8 @@ import { Writer } from './writer.ts';
 /** What is odd about a message that somebody wrote by hand. */
 export interface WrittenProblem {
   /**
-   * `value`: it is no such message. `unknown-field`: it is read without that field, or without that value of an enum, as a
-   * later Envoy may know it. `unknown-type`: the message that an Any holds is not known, and goes as a TypedStruct, which
+   * `value`: it is no such message. `unknown-field`: it is read without that field, as a later Envoy may know it.
+   * `unknown-type`: the message that an Any holds is not known, and goes as a TypedStruct, which
    * Envoy itself makes a message of.
    */
   readonly kind: 'value' | 'unknown-field' | 'unknown-type';
@@ -30,6 +30,8 @@ export interface WrittenMessage {
   readonly problems: readonly WrittenProblem[];
   /** Full names of the messages that stand in Anys, sorted. */
   readonly packed: readonly string[];
+  /** Those of them that somebody wrote as a TypedStruct. */
+  readonly structs: readonly string[];
 }
 
 type Path = readonly (string | number)[];
@@ -56,9 +58,10 @@ export function readWritten(fullName: string, value: unknown): WrittenMessage {
   const read = reading.message(type, value, []);
   const { problems } = reading;
   const packed = [...reading.packed].sort();
-  if (problems.some(({ kind }) => kind === 'value')) return { problems, packed };
+  const structs = [...reading.structs].sort();
+  if (problems.some(({ kind }) => kind === 'value')) return { problems, packed, structs };
   // What the bytes hold is what counts: defaults are gone, enums have their names, bytes one alphabet.
-  return { message: decodeMessage(fullName, encodeMessage(fullName, read as object)), problems, packed };
+  return { message: decodeMessage(fullName, encodeMessage(fullName, read as object)), problems, packed, structs };
 }
 
 /** Of fields by both spellings of their names. */
@@ -79,6 +82,7 @@ function fieldsOf(type: MessageDescriptor): ReadonlyMap<string, FieldDescriptor>
 class Reading {
   readonly problems: WrittenProblem[] = [];
   readonly packed: Set<string> = new Set();
+  readonly structs: Set<string> = new Set();
 
   message(type: MessageDescriptor, value: unknown, path: Path, ignored = ''): JsonValue | undefined {
     if (type.name === ANY) return this.#any(value, path);
@@ -105,8 +109,10 @@ class Reading {
       const read = this.#field(field, item, [...path, key]);
       if (read !== undefined) out[field.jsonName] = read;
     }
-    if (TYPED_STRUCTS.has(type.name) && typeof out['typeUrl'] === 'string')
+    if (TYPED_STRUCTS.has(type.name) && typeof out['typeUrl'] === 'string') {
       this.packed.add(messageName(out['typeUrl']));
+      this.structs.add(messageName(out['typeUrl']));
+    }
     return out;
   }
 
@@ -142,7 +148,7 @@ class Reading {
     if (typeof value === 'string' && !type.numbers.has(value)) {
       const nearest = nearestName(value, type.numbers.keys());
       const instead = nearest === undefined ? `one of ${[...type.numbers.keys()].join(', ')}` : `"${nearest}"`;
-      this.#problem('unknown-field', path, `"${value}" is no ${type.name}: write ${instead}`, nearest);
+      this.#problem('value', path, `"${value}" is no ${type.name}: write ${instead}`, nearest);
       return undefined;
     }
     this.#attempt(path, (writer) => writer.enum(value, Object.fromEntries(type.numbers)));

@@ -15,9 +15,9 @@ export function patch(
   match: NonNullable<EnvoyConfigObjectPatch['match']> = {},
 ): Patch {
   const written = { applyTo, match, patch: { operation, ...(value && { value }) } };
-  const { message, problems, packed } = patchValue(written);
-  assert.deepEqual(problems, []);
-  const made = patchOf(written, message, packed, SOURCE);
+  const read = patchValue(written);
+  assert.deepEqual(read.problems, []);
+  const made = patchOf(written, read, SOURCE);
   assert(made);
   return made;
 }

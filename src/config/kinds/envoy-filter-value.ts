@@ -19,7 +19,7 @@ export const PATCHED_MESSAGES: Readonly<Record<Exclude<ApplyTo, 'INVALID'>, stri
   BOOTSTRAP: 'envoy.config.bootstrap.v3.Bootstrap',
 };
 
-const NOTHING: WrittenMessage = { problems: [], packed: [] };
+const NOTHING: WrittenMessage = { problems: [], packed: [], structs: [] };
 
 /** The value of a patch as a message; without one where the patch has none, or it does not fit. */
 export function patchValue({ applyTo = 'INVALID', patch }: EnvoyConfigObjectPatch): WrittenMessage {

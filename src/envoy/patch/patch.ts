@@ -7,6 +7,8 @@ import type {
 } from '#generated/config/specs.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { ConfigKey } from '../../config/config.ts';
+import { messageDescriptor } from '../../proto/descriptors.ts';
+import type { WrittenMessage } from '../../proto/written.ts';
 
 /** A change to Envoy's objects that can be made, apart from the proxies that it is for. */
 export interface Patch {
@@ -20,6 +22,8 @@ export interface Patch {
   readonly value: JsonObject;
   /** Full names of the messages of extensions in the value. */
   readonly packed: readonly string[];
+  /** Those of them that nothing is known of, and that are not written as a TypedStruct, which is passed on as it is. */
+  readonly unknown: readonly string[];
 }
 
 /** Patches in the order in which they are made. */
@@ -34,16 +38,16 @@ const INSERTS: ReadonlySet<EnvoyFilterPatchOperation> = new Set(['INSERT_BEFORE'
 /**
  * Undefined for one that can do nothing.
  *
- * @param value absent where it has none, or it could not be read
+ * @param read its value; no message where it has none, or it could not be read
  * @see istio/istio pilot/pkg/model/envoyfilter.go `convertToEnvoyFilterWrapper`
  */
 export function patchOf(
   { applyTo = 'INVALID', match = {}, patch }: EnvoyConfigObjectPatch,
-  value: JsonObject | undefined,
-  packed: readonly string[],
+  read: Pick<WrittenMessage, 'message' | 'packed' | 'structs'>,
   source: ConfigKey,
 ): Patch | undefined {
   const { operation = 'INVALID' } = patch ?? {};
+  const { message: value, packed, structs } = read;
   if (applyTo === 'INVALID' || operation === 'INVALID') return undefined;
   if (value === undefined && (operation !== 'REMOVE' || patch?.value !== undefined)) return undefined;
   const { context = 'ANY', listener, routeConfiguration, cluster } = match;
@@ -59,5 +63,6 @@ export function patchOf(
     operation: INSERTS.has(operation) && !ORDERED.has(applyTo) ? 'ADD' : operation,
     value: value ?? {},
     packed,
+    unknown: packed.filter((name) => !structs.includes(name) && messageDescriptor(name) === undefined),
   };
 }

@@ -157,6 +157,21 @@ test('what only an Envoy knows goes to those alone that list it', () => {
   assert.equal(mesh.resources('silent', EXTENSION_CONFIG_TYPE).size, 0);
 });
 
+test('a TypedStruct of an unknown message is left out only for an Envoy whose list is whole and lacks it', () => {
+  const struct = {
+    '@type': 'type.googleapis.com/xds.type.v3.TypedStruct',
+    type_url: 'type.googleapis.com/shop.Auth',
+    value: { realm: 'x' },
+  };
+  const { mesh } = started([filter(httpFilter('INSERT_BEFORE', { name: 'auth', typed_config: struct }))], {
+    whole: { ...ENVOY, extensionTypes: ['envoy.extensions.filters.http.router.v3.Router'] },
+    with: { ...ENVOY, extensionTypes: ['envoy.extensions.filters.http.router.v3.Router', 'shop.Auth'] },
+    silent: { dataplane: 'istio' },
+  });
+  const has = (name: string) => httpFilters(mesh.resources(name, LISTENER_TYPE).get('0.0.0.0_80')).includes('auth');
+  assert.deepEqual(['whole', 'with', 'silent'].map(has), [false, true, true]);
+});
+
 test('a cluster that is added gives way to one that is there', () => {
   const add = (name: string, altStatName: string) => ({
     applyTo: 'CLUSTER',
