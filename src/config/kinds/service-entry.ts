@@ -11,6 +11,7 @@ import { exportToFindings, workloadSelectorFindings } from './selectors.ts';
 import { workloadEntryFindings } from './workload-entry.ts';
 
 const USE_WAYPOINT = 'istio.io/use-waypoint';
+const ALLOCATES_ADDRESS = 'networking.istio.io/enable-autoallocate-ip';
 
 function* hostsFindings(at: Place, { hosts, resolution = 'NONE' }: ServiceEntry): Generator<Finding> {
   for (const [i, host] of hosts.entries()) {
@@ -30,6 +31,17 @@ function* addressesFindings(at: Place, { addresses = [], resolution = 'NONE' }: 
       yield at.at(i).error(`a block of addresses works with resolution NONE and STATIC, not with ${resolution}`);
     }
   }
+}
+
+/** A TCP port is told from others by addresses; these services are given none either. */
+function* unaddressedFindings(at: Place, spec: ServiceEntry, labels: Labels): Generator<Finding> {
+  const { addresses, resolution = 'NONE', ports = [] } = spec;
+  const optsOut = labels[ALLOCATES_ADDRESS]?.toLowerCase() === 'false';
+  if (addresses !== undefined || (resolution !== 'NONE' && !optsOut)) return;
+  const i = ports.findIndex(({ protocol = '' }) => protocol === '' || protocol === 'TCP');
+  if (i < 0) return;
+  const why = optsOut ? `the label ${ALLOCATES_ADDRESS} says so` : 'its resolution is NONE';
+  yield at.at('ports', i).warning(`a TCP port needs addresses, and none are given to it, as ${why}: write them`);
 }
 
 function* portFindings(at: Place, { name, protocol = '' }: ServicePort): Generator<Finding> {
@@ -149,6 +161,7 @@ export const SERVICE_ENTRY: KindDefinition<ServiceEntry> = defineKind({
     yield* hostsFindings(at('hosts'), spec);
     yield* addressesFindings(at('addresses'), spec);
     yield* portsFindings(at('ports'), spec);
+    yield* unaddressedFindings(at(), spec, labels);
     yield* resolutionFindings(at(), spec, resolution, labels);
     if (resolution !== 'NONE' && hosts.length > 1) {
       const i = ports.findIndex(({ protocol }) => !protocolTraits(protocol).http && !protocolTraits(protocol).tls);

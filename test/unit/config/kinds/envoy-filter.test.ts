@@ -14,6 +14,11 @@ test('an object is taken without the patch whose value can not be read, which is
       { connect_timeout: 'soon' },
       /^spec.configPatches\[0\].patch.value.connect_timeout .*duration.*left out/,
     ],
+    [
+      'CLUSTER',
+      { dnsLookupFamily: 'V4' },
+      /^spec.configPatches\[0\].patch.value.dnsLookupFamily .*V4_ONLY.*; this patch is left out/,
+    ],
     ['LISTENER', { filter_chains: {} }, /^spec.configPatches\[0\].patch.value.filter_chains must be a list/],
     [
       'HTTP_FILTER',
