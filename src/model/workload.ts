@@ -33,6 +33,8 @@ export interface Workload {
   readonly nodeName?: string;
   /** Its address is no IP, so only a service that is resolved by DNS can use it. */
   readonly dnsOnly: boolean;
+  /** False for a pod that does not say that it is ready: ServiceEntries don't select it, and it is not found by its address. */
+  readonly ready: boolean;
 }
 
 /** What a workload's form depends on besides its own object. */
@@ -104,6 +106,7 @@ export function workloadOfEntry(
     tlsMode: own[TLS_MODE_LABEL] ?? (entry.serviceAccount ? 'istio' : 'disabled'),
     workloadName: workloadNameOfEntry(owner.name, owner.labels ?? {}, owner.annotations ?? {}),
     dnsOnly: address !== '' && !isIpAddress(address),
+    ready: true,
   };
 }
 
@@ -136,7 +139,7 @@ export function workloadOfPod(pod: Config<Pod>, context: WorkloadContext): Workl
     name: pod.name,
     addresses,
     labels: withTopologyLabels(pod.labels, { clusterId: context.clusterId, locality, node: nodeName, network }),
-    ports: {},
+    ports: portsOfPod(pod),
     network,
     locality,
     clusterId: context.clusterId,
@@ -147,7 +150,21 @@ export function workloadOfPod(pod: Config<Pod>, context: WorkloadContext): Workl
     ...(subdomain ? { subDomain: subdomain, hostName: hostname || pod.name } : {}),
     ...(nodeName ? { nodeName } : {}),
     dnsOnly: false,
+    ready: isReady(status),
   };
+}
+
+/** TCP ports of its containers by name; of several of one name the first. */
+function portsOfPod({ spec }: Config<Pod>): Readonly<Record<string, number>> {
+  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
+  const ports = [...(spec.containers ?? []), ...sidecars].flatMap((container) => container.ports ?? []);
+  const named = ports.filter(({ name, protocol = 'TCP' }) => name && protocol === 'TCP');
+  return Object.fromEntries(named.reverse().map(({ name = '', containerPort = 0 }) => [name, containerPort]));
+}
+
+/** @see istio/istio pilot/pkg/serviceregistry/kube/controller/pod.go `IsPodReady` */
+function isReady({ conditions }: NonNullable<Config['status']>): boolean {
+  return Array.isArray(conditions) && conditions.some((c) => c?.type === 'Ready' && c?.status === 'True');
 }
 
 /** All IPs of a pod's status, the primary first. */

@@ -116,7 +116,7 @@ export function proxyTargets(configuration: Configuration, workloads: Workloads,
       const config = configuration.config<ServiceEntry>(key);
       if (config === undefined || config.namespace !== proxy.namespace) return [];
       const selector = config.spec.workloadSelector?.labels;
-      const mine = chosen.filter((w) => w.namespace === config.namespace && isChosen(selector, w.labels));
+      const mine = chosen.filter((w) => w.ready && w.namespace === config.namespace && isChosen(selector, w.labels));
       if (mine.length === 0 && !written.has(config.key)) return [];
       return services.servicesOfConfig.get(config.key).flatMap((service) => {
         const selected = selector === undefined ? undefined : mine;

@@ -10,6 +10,7 @@ import { slicesOfEndpoints } from '../model/kube-endpoints.ts';
 import { endpointsOfSelectedEntries, endpointsOfSlice, kubeHostname, serviceOfKube } from '../model/kube-service.ts';
 import { compareServices, type Service } from '../model/service.ts';
 import { endpointsOfServiceEntry, servicesOfServiceEntry } from '../model/service-entry.ts';
+import { narrowedExport, widestVisibility } from '../model/service-entry-visibility.ts';
 import { expandTrustDomains } from '../model/trust-domain.ts';
 import { type Visibility, visibilityOf } from '../model/visibility.ts';
 import type { Configuration } from './configuration.ts';
@@ -58,6 +59,14 @@ export function deriveServices(
         : [],
   );
 
+  const defaultExport = () => configuration.facet('defaultServiceExportTo') ?? ['*'];
+  const asFarAsAllowed = (service: Service): Service => {
+    const setting = configuration.facet('serviceEntryVisibility');
+    if (setting?.applyToSidecars !== true) return service;
+    const widest = widestVisibility(setting, configuration.namespaceLabels.get(service.namespace));
+    const exportTo = narrowedExport(service.exportTo, defaultExport(), service.namespace, widest);
+    return exportTo === service.exportTo || exportTo === undefined ? service : { ...service, exportTo };
+  };
   const declared = graph.derived<ConfigKey, readonly Service[]>(
     'declaredServices',
     (key) => {
@@ -66,7 +75,8 @@ export function deriveServices(
       const namespaceAnnotations = configuration.namespaceAnnotations.get(config.namespace);
       if (config.kind === 'ServiceEntry') {
         const entry = config as Config<ServiceEntry>;
-        return servicesOfServiceEntry(entry, namespaceAnnotations, (host) => vips.autoAddress(entry, host));
+        const found = servicesOfServiceEntry(entry, namespaceAnnotations, (host) => vips.autoAddress(entry, host));
+        return found.map(asFarAsAllowed);
       }
       const { domainSuffix, persistentSessionLabel, persistentSessionHeaderLabel } = options;
       return [
@@ -132,12 +142,12 @@ export function deriveServices(
     (id) => {
       const found = serviceById.get(id);
       if (found === undefined) return [];
-      return visibilityOf(found.exportTo, configuration.facet('defaultServiceExportTo') ?? ['*'], found.namespace);
+      return visibilityOf(found.exportTo, defaultExport(), found.namespace);
     },
     { equals: deepEqual },
   );
   const serviceExports = graph.derived<'', ReadonlyMap<string, readonly Service[]>>('serviceExports', () => {
-    const fallback = configuration.facet('defaultServiceExportTo') ?? ['*'];
+    const fallback = defaultExport();
     const out = new Map<string, Service[]>();
     for (const s of all.get(ONE)) {
       const seen = visibilityOf(s.exportTo, fallback, s.namespace);
@@ -164,7 +174,8 @@ export function deriveServices(
         workloads.byAddress
           .get(address)
           .filter((key) => key.startsWith(`/Pod/${namespace}/`))
-          .flatMap((key) => workloads.workload.get(key) ?? [])[0],
+          .flatMap((key) => workloads.workload.get(key) ?? [])
+          .find(({ ready }) => ready),
       clusterId: options.clusterId,
       networkOf,
       dualStack: options.dualStack,

@@ -18,7 +18,7 @@ import type { MeshOptions } from './options.ts';
 export interface Workloads {
   /** The workload of a Pod or WorkloadEntry; undefined when it has none (ended, without address, unhealthy). */
   readonly workload: Derived<ConfigKey, Workload | undefined>;
-  /** Workloads of a namespace that a selector chooses: entries and pods by kind, then name. An empty selector chooses none. */
+  /** Workloads of a namespace that a selector chooses: entries and ready pods by kind, then name. An empty one chooses none. */
   selected(namespace: string, selector: Labels): readonly Workload[];
   /** Pods, WorkloadEntries, ServiceEntries and EndpointSlices that name an address. */
   readonly byAddress: Index<string, ConfigKey>;
@@ -95,7 +95,7 @@ export function deriveWorkloads(graph: Graph, configuration: Configuration, opti
       const candidates = byLabel.get(`${namespace}/${first[0]}=${first[1]}`);
       return candidates
         .flatMap((key) => workload.get(key) ?? [])
-        .filter((w) => selects(selector, w.labels))
+        .filter((w) => w.ready && selects(selector, w.labels))
         .sort(compareWorkloads);
     },
   };

@@ -188,7 +188,7 @@ export const ServiceEntryVisibilityPolicy: Message = message(
   'Visibility of the ServiceEntries of some namespaces.',
   {
     visibility: one(ServiceEntryVisibilityVisibility, 'How far they are seen.'),
-    matchingRules: list(MatchRule, 'Which namespaces; any of the rules suffices.'),
+    matchingRules: list(MatchRule, 'Which namespaces: those that every rule matches; without rules all.'),
   },
 );
 
@@ -197,7 +197,10 @@ export const ServiceEntryVisibility: Message = message(
   'The widest visibility that ServiceEntries may have.',
   {
     defaultVisibility: one(ServiceEntryVisibilityVisibility, 'Where no policy says otherwise.'),
-    applyToSidecars: one(bool, 'Also for sidecars and gateways, not for ambient mode alone.'),
+    applyToSidecars: one(
+      bool,
+      'For sidecars and gateways, of which there are no others here; without it nothing is narrowed.',
+    ),
     policies: list(ServiceEntryVisibilityPolicy, 'Policies by namespace; the first that matches counts.'),
   },
 );
@@ -288,10 +291,7 @@ export const MeshConfig: Message = message('MeshConfig', 'Settings of the whole 
   meshMTLS: one(TLSConfig, 'TLS between proxies of the mesh.'),
   tlsDefaults: one(TLSConfig, 'TLS everywhere else.'),
   defaultTrafficPolicy: one(DefaultTrafficPolicy, 'Traffic policy of all services, below what DestinationRules say.'),
-  serviceEntryVisibility: ignored(
-    one(ServiceEntryVisibility, 'The widest visibility that ServiceEntries may have.'),
-    'export each ServiceEntry where it is meant (exportTo)',
-  ),
+  serviceEntryVisibility: one(ServiceEntryVisibility, 'The widest visibility that ServiceEntries may have.'),
 });
 
 export const MeshFile: Message = {
