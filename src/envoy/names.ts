@@ -50,8 +50,8 @@ export interface StatNameParts {
   readonly hostname: Hostname;
   readonly subset: string;
   readonly port: { readonly name: string; readonly port: number };
-  /** 0 where it is not known: outbound. */
-  readonly targetPort: number;
+  /** 0 where it is not known: outbound. Absent where the pattern has no word for it: listeners inbound. */
+  readonly targetPort?: number;
   /** Name and namespace of a Kubernetes Service; absent for others, whose short names are their hostnames. */
   readonly kubernetes?: { readonly name: string; readonly namespace: string };
 }
@@ -62,12 +62,12 @@ export interface StatNameParts {
  */
 export function statName(pattern: string, { hostname, subset, port, targetPort, kubernetes }: StatNameParts): string {
   const service = kubernetes === undefined ? hostname : `${kubernetes.name}.${kubernetes.namespace}`;
-  return pattern
+  const filled = targetPort === undefined ? pattern : pattern.replaceAll('%TARGET_PORT%', String(targetPort));
+  return filled
     .replaceAll('%SERVICE%', () => service)
     .replaceAll('%SERVICE_NAME%', () => kubernetes?.name ?? hostname)
     .replaceAll('%SERVICE_FQDN%', () => hostname)
     .replaceAll('%SUBSET_NAME%', () => subset)
-    .replaceAll('%TARGET_PORT%', String(targetPort))
     .replaceAll('%SERVICE_PORT%', String(port.port))
     .replaceAll('%SERVICE_PORT_NAME%', () => port.name);
 }

@@ -27,6 +27,7 @@ export function clusterFacets(mesh: Mesh): ClusterFacets {
     outboundClusterStatName: mesh.facet('outboundClusterStatName'),
     inboundClusterStatName: mesh.facet('inboundClusterStatName'),
     dnsRefreshRate: mesh.facet('dnsRefreshRate'),
+    redis: mesh.options.listeners.redis,
     defaultTrafficPolicy: mesh.facet('defaultTrafficPolicy'),
   };
 }

@@ -51,6 +51,7 @@ export function deriveOutboundScope(graph: Graph, mesh: Mesh): Derived<ProxyScop
     const view = views.intern({
       type: scope.type,
       istioExtensions: capabilities.istioExtensions,
+      peerExchange: capabilities.istioExtensions && mesh.options.listeners.metadataExchange,
       sds: capabilities.sds,
       secretSockets: { credential: metadata['credential'] === 'true', files: metadata['file-credential'] === 'true' },
       preserveHeaderCase: proxyConfigOf(scope, mesh).proxyHeaders?.preserveHttp1HeaderCase === true,

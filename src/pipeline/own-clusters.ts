@@ -182,9 +182,19 @@ function inboundKeys(scope: ProxyScope, view: ClusterView, mesh: Mesh): readonly
     preserveHeaderCase: view.preserveHeaderCase,
   } as const;
   const ingress = mesh.sidecarScope.get(scope).sidecar?.spec.ingress ?? [];
-  if (ingress.length > 0) return ingress.flatMap((listener) => ingressKey(listener, scope, shared, mesh));
+  if (ingress.length > 0) {
+    const merged = mesh.options.listeners.mergesServicePorts ? ofServices(scope, shared, mesh) : [];
+    const written = ingress.flatMap((listener) => ingressKey(listener, scope, shared, mesh));
+    return [...merged.filter(({ port }) => !ingress.some((listener) => listener.port.number === port)), ...written];
+  }
   // Without capture a listener would have to be where the workload listens already.
-  if (scope.interceptionMode === 'NONE') return [];
+  return scope.interceptionMode === 'NONE' ? [] : ofServices(scope, shared, mesh);
+}
+
+type SharedKey = Pick<InboundKey, 'kind' | 'namespace' | 'sidecar' | 'families' | 'preserveHeaderCase'>;
+
+function ofServices(scope: ProxyScope, shared: SharedKey, mesh: Mesh): readonly InboundKey[] {
+  const { families } = shared;
   const local = mesh.facet('inboundTrafficPolicy')?.mode === 'LOCALHOST';
   const byPort = Map.groupBy(mesh.targets.get(scope), ({ targetPort }) => targetPort);
   return [...byPort].map(([port, targets]) => ({
@@ -198,7 +208,7 @@ function inboundKeys(scope: ProxyScope, view: ClusterView, mesh: Mesh): readonly
 function ingressKey(
   listener: IstioIngressListener,
   scope: ProxyScope,
-  shared: Pick<InboundKey, 'kind' | 'namespace' | 'sidecar' | 'families' | 'preserveHeaderCase'>,
+  shared: SharedKey,
   mesh: Mesh,
 ): readonly InboundKey[] {
   const { number = 0, protocol = '', name = '' } = listener.port;

@@ -12,6 +12,6 @@ const METADATA_EXCHANGE: Filter = {
   },
 };
 
-export function metadataExchange(istioExtensions: boolean): { filters?: readonly Filter[] } {
-  return istioExtensions ? { filters: [METADATA_EXCHANGE] } : {};
+export function metadataExchange(peerExchange: boolean): { filters?: readonly Filter[] } {
+  return peerExchange ? { filters: [METADATA_EXCHANGE] } : {};
 }

@@ -1,4 +1,4 @@
-import type { TcpKeepalive, TLSConfig, TrafficPolicy } from '#generated/config/specs.ts';
+import type { LoadBalancerSettings, TcpKeepalive, TLSConfig, TrafficPolicy } from '#generated/config/specs.ts';
 import type { envoy } from '#generated/proto/types.ts';
 import { protoDuration } from '../../base/proto-duration.ts';
 import type { MtlsMode } from '../../model/authentication.ts';
@@ -35,7 +35,12 @@ export interface ClusterMesh {
   readonly enableAutoMtls: boolean;
   readonly tlsDefaults?: TLSConfig | undefined;
   readonly outboundClusterStatName?: string | undefined;
+  /** Redis is spoken by the proxy, which sends each key to its endpoint. */
+  readonly redis?: boolean;
 }
+
+/** Each key of Redis has one endpoint, whatever a rule says. */
+const SHARDED: LoadBalancerSettings = { consistentHash: { maglev: {} } };
 
 /** The DestinationRule that applies. */
 export interface AppliedRule extends ConfigName {
@@ -110,6 +115,7 @@ export function outboundCluster(input: OutboundClusterInput): Cluster | undefine
   const http2 = protocol === 'http2' && pool?.http?.useClientProtocol !== true;
   const tls = input.passesTls ? undefined : upstreamTlsSettings(input);
   const secured = input.passesTls ? NOTHING_SECURED : secure(input, tls, http2);
+  const shards = mesh.redis === true && port.protocol === 'Redis';
   return {
     name,
     type: passedThrough ? 'ORIGINAL_DST' : typeOf(discovery, dns),
@@ -120,7 +126,7 @@ export function outboundCluster(input: OutboundClusterInput): Cluster | undefine
     ...(discovery === 'ORIGINAL_DST' ? originalDestination(service, port) : {}),
     ...connectionPool({ pool, retryBudget: policy?.retryBudget, mesh }),
     ...(outlier === undefined ? {} : { outlierDetection: outlierDetection(outlier) }),
-    ...(passedThrough ? { lbPolicy: 'CLUSTER_PROVIDED' } : loadBalancer(policy?.loadBalancer)),
+    ...(passedThrough ? { lbPolicy: 'CLUSTER_PROVIDED' } : loadBalancer(shards ? SHARDED : policy?.loadBalancer)),
     commonLbConfig: commonLbConfig({
       service,
       outlierDetection: outlier,
@@ -145,7 +151,7 @@ export function outboundCluster(input: OutboundClusterInput): Cluster | undefine
         autoSanValidation: secured.autoSanValidation,
       }),
     ),
-    ...metadataExchange(view.istioExtensions),
+    ...metadataExchange(view.peerExchange),
     ...clusterMetadata({
       services: [service],
       external: subset === '' && service.meshExternal,

@@ -25,7 +25,7 @@ type UpstreamTlsContext = envoy.extensions.transport_sockets.tls.v3.UpstreamTlsC
 export interface UpstreamTlsInput {
   readonly tls: TlsSettings | undefined;
   readonly clusterName: string;
-  readonly view: Pick<ClusterView, 'type' | 'istioExtensions' | 'sds' | 'secretSockets'>;
+  readonly view: Pick<ClusterView, 'type' | 'peerExchange' | 'sds' | 'secretSockets'>;
   /** It speaks HTTP/2 and nothing else. */
   readonly http2: boolean;
   /** The address is found by the request's host, so names are those of the request. */
@@ -84,7 +84,7 @@ function meshTls(settings: ClientTLSSettings, input: UpstreamTlsInput): Upstream
     commonTlsContext: {
       tlsParams: CLIENT_TLS_PARAMS,
       ...workloadIdentity(namesToExpect(settings.subjectAltNames)),
-      alpnProtocols: meshClientAlpn(http2, view.istioExtensions),
+      alpnProtocols: meshClientAlpn(http2, view.peerExchange),
     },
     ...(sni ? { sni } : {}),
   };

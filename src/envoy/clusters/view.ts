@@ -3,8 +3,10 @@ import type { SecretSockets } from '../tls-context.ts';
 /** What of a proxy counts for the clusters that it sends traffic to. */
 export interface ClusterView {
   readonly type: 'sidecar' | 'router';
-  /** It has Istio's metadata exchange filter. */
+  /** It has Istio's own filters. */
   readonly istioExtensions: boolean;
+  /** It tells its peers who it is, and asks who they are, with one of those. */
+  readonly peerExchange: boolean;
   /** Its agent serves the workload's certificate. */
   readonly sds: boolean;
   readonly secretSockets: SecretSockets;

@@ -79,9 +79,9 @@ function httpFilter(port: InboundPort, settings: InboundSettings): NetworkFilter
 }
 
 function tcpFilters(port: InboundPort, settings: InboundSettings): readonly NetworkFilter[] {
-  const { cluster, hostname, kubernetes, targetPort } = port;
+  const { cluster, hostname, kubernetes } = port;
   const { http, statPattern } = settings;
-  const parts = { hostname, subset: '', port: port.port, targetPort, ...(kubernetes ? { kubernetes } : {}) };
+  const parts = { hostname, subset: '', port: port.port, ...(kubernetes ? { kubernetes } : {}) };
   return terminalFilters(
     {
       statPrefix: statPattern === '' ? cluster : statName(statPattern, parts),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Config } from '../../../src/config/config.ts';
+import { DEFAULT_MESH_OPTIONS } from '../../../src/pipeline/options.ts';
 import { CLUSTER_TYPE, ENDPOINT_TYPE } from '../../../src/proto/type-urls.ts';
 import { type Client, meshFixture, object } from '../../support/mesh-fixture.ts';
 import { runs } from '../../support/runs.ts';
@@ -175,4 +176,25 @@ test('the changes of a set, applied one after the other, give the set', () => {
     }),
     { numRuns: runs(25) },
   );
+});
+
+test('a Sidecar whose listeners stand beside those of services has clusters for both', () => {
+  const sidecar = object('Sidecar', 'own', {
+    ingress: [{ port: { number: 8080, protocol: 'HTTP', name: 'own' }, defaultEndpoint: '127.0.0.1:1' }],
+  });
+  const web = object('Service', 'web', {
+    selector: { app: 'web' },
+    ports: [
+      { name: 'http', port: 80, targetPort: 8080 },
+      { name: 'tcp', port: 90, targetPort: 9090 },
+    ],
+  });
+  const inbound = (mergesServicePorts: boolean) => {
+    const listeners = { ...DEFAULT_MESH_OPTIONS.listeners, mergesServicePorts };
+    const { connect, resources } = meshFixture([sidecar, web], [], { listeners });
+    connect('web', { labels: { app: 'web' } });
+    return [...resources('web', CLUSTER_TYPE).keys()].filter((name) => name.startsWith('inbound|'));
+  };
+  assert.deepEqual(inbound(false), ['inbound|8080||']);
+  assert.deepEqual(inbound(true).sort(), ['inbound|8080||', 'inbound|9090||']);
 });

@@ -33,6 +33,7 @@ const SERVICE: Service = {
 const VIEW: ClusterView = {
   type: 'sidecar',
   istioExtensions: true,
+  peerExchange: true,
   sds: true,
   secretSockets: NO_SECRET_SOCKETS,
   preserveHeaderCase: false,
@@ -269,4 +270,18 @@ test('statistics stand under the name that the mesh wants', () => {
   assert.equal(cluster({ mesh, subset: 'v1' }).altStatName, 'a.example.com_a.example.com_a.example.com_80_http_v1;');
   const kubernetes = { registry: 'Kubernetes', name: 'a', hostname: 'a.default.svc.cluster.local' } as const;
   assert.equal(cluster({ mesh, service: kubernetes }).altStatName, 'a.default_a_a.default.svc.cluster.local_80_http_;');
+});
+
+test('each key of Redis has one endpoint where proxies speak Redis', () => {
+  const loadBalancing: TrafficPolicy = { loadBalancer: { simple: 'RANDOM' } };
+  const choice = (protocol: Protocol, redis: boolean) =>
+    cluster({ protocol, policy: loadBalancing, mesh: { redis } }).lbPolicy;
+  assert.equal(choice('Redis', true), 'MAGLEV');
+  assert.equal(choice('Redis', false), 'RANDOM');
+  assert.equal(choice('TCP', true), 'RANDOM');
+});
+
+test('a proxy that tells its peers nothing has no filter for it', () => {
+  assert.equal(cluster({ view: { peerExchange: false } }).filters, undefined);
+  assert.equal(cluster({}).filters?.length, 1);
 });

@@ -15,7 +15,7 @@ const settings = (more: Partial<TlsSettingsInput>) =>
     serverMode: 'PERMISSIVE',
     ...more,
   });
-const VIEW = { type: 'sidecar', istioExtensions: true, sds: true, secretSockets: NO_SECRET_SOCKETS } as const;
+const VIEW = { type: 'sidecar', peerExchange: true, sds: true, secretSockets: NO_SECRET_SOCKETS } as const;
 const secured = (
   tls: ClientTLSSettings,
   more: Partial<Omit<UpstreamTlsInput, 'view'>> = {},
@@ -88,8 +88,8 @@ test('one endpoint without mutual TLS makes passed-through traffic plaintext', (
 });
 
 test('mutual TLS in the mesh offers what the proxy can do', () => {
-  const alpn = (http2: boolean, istioExtensions: boolean) =>
-    secured({ mode: 'ISTIO_MUTUAL' }, { http2 }, { istioExtensions }).context?.commonTlsContext?.alpnProtocols;
+  const alpn = (http2: boolean, peerExchange: boolean) =>
+    secured({ mode: 'ISTIO_MUTUAL' }, { http2 }, { peerExchange }).context?.commonTlsContext?.alpnProtocols;
   assert.deepEqual(alpn(false, true), ['istio-peer-exchange', 'istio']);
   assert.deepEqual(alpn(true, true), ['istio-peer-exchange', 'istio', 'h2']);
   assert.deepEqual(alpn(true, false), ['istio', 'h2']);

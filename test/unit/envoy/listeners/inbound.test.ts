@@ -181,6 +181,13 @@ test('chains of a port follow from its protocol and its mode', () => {
   for (const [protocol, mode, expected] of cases) assert.deepEqual(chains([port(8080, protocol, mode)]), expected);
 });
 
+test('names of statistics have the port of the service, and the pattern of the target as it stands', () => {
+  const settings = { ...SETTINGS, statPattern: '%SERVICE_FQDN%_%SERVICE_PORT%_%TARGET_PORT%' };
+  const [, chain] = listener([port(9000, 'TCP', 'DISABLE')], settings).filterChains ?? [];
+  const proxy = chain?.filters?.at(-1)?.typedConfig as { readonly statPrefix?: string };
+  assert.equal(proxy.statPrefix, 'a.example.com_80_%TARGET_PORT%');
+});
+
 test('a node that can have no certificate takes plaintext, and where that is forbidden ends every connection', () => {
   const settings = { ...SETTINGS, tls: undefined };
   assert.deepEqual(chains([port(8080, 'HTTP', 'PERMISSIVE')], settings), ['raw_buffer: http_connection_manager']);
