@@ -22,7 +22,7 @@ export function certificateSecret(name: string, { certificate, privateKey, stapl
  * Roots, under the name by which a proxy asks for them.
  * @see istio/istio pilot/pkg/xds/sds.go `toEnvoyCaSecret`
  */
-export function rootsSecret(name: string, { roots, revocations }: RootsData): Secret {
+export function rootsSecret(name: string, { roots, revocations }: Omit<RootsData, 'at'>): Secret {
   return {
     name,
     validationContext: {

@@ -239,7 +239,9 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
   const stopStatuses = writeStatuses(graph, pipeline.statuses, statusFiles);
   findings = new Findings(graph, store, pipeline.analysis, (changes) => logFindings(log, changes));
 
-  security.start(convergence.sink(store.source(AUTHORITY_SOURCE)), () => undefined);
+  security.start(convergence.sink(store.source(AUTHORITY_SOURCE)), (roots) =>
+    graph.batch(() => pipeline.mesh.roots.own.set(ONE, roots)),
+  );
   await servers.openForProxies();
   phase = 'ready';
   const listening = servers.addresses;

@@ -2,6 +2,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Server } from '@grpc/grpc-js';
 import type { AuthorityTimes, CertificateEvents } from '../admin/certificate-metrics.ts';
+import { readCertificates } from '../base/certificate.ts';
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { isLoopback, parseAddress } from '../base/host-port.ts';
 import { LIMITS } from '../config/limits.ts';
@@ -28,6 +29,8 @@ import type { Settings } from './settings.ts';
 import { STATE_DIRECTORY } from './state.ts';
 
 export const AUTHORITY_SOURCE = 'file:authority';
+
+const OUTSIDE_ROOTS = 'etc/certs/root-cert.pem';
 
 /** Where a root of our own stands, below the working directory. */
 const OWN_DIRECTORY = join(STATE_DIRECTORY, 'ca');
@@ -61,7 +64,7 @@ export class Security {
   #watched: WatchedFiles | undefined;
   #sink: ConfigSink | undefined;
   #told: ReadonlySet<string> = new Set();
-  #listener: () => void = () => {};
+  #listener: (roots: readonly string[]) => void = () => {};
 
   constructor(options: SecurityOptions) {
     this.#options = options;
@@ -81,12 +84,12 @@ export class Security {
 
   /**
    * Reads what there is, and follows it.
-   * @param changed told when roots or the authority have changed
+   * @param roots told of the roots by which workloads verify each other, in PEM, at once and when they change
    */
-  start(sink: ConfigSink, changed: () => void): void {
+  start(sink: ConfigSink, roots: (pem: readonly string[]) => void): void {
     const { root, log, clock } = this.#options;
     this.#sink = sink;
-    this.#listener = changed;
+    this.#listener = roots;
     const watched = new WatchedFiles({ base: root, log, clock, changed: (paths) => this.#look(paths) });
     this.#watched = watched;
     // Watched before they are read, so that no write in between is lost.
@@ -97,7 +100,7 @@ export class Security {
     this.#told = new Set(files.keys());
     sink.replace([...files.values()]);
     this.#tellIssuer();
-    changed();
+    this.#tellRoots();
   }
 
   /** Adds the service that gives certificates. */
@@ -162,6 +165,7 @@ export class Security {
       this.#tell();
     }
     if ([...paths].some((path) => path !== JOIN_TOKENS_FILE)) this.authority?.look();
+    if (paths.has(OUTSIDE_ROOTS)) this.#tellRoots();
   }
 
   #readTokens(): void {
@@ -180,7 +184,27 @@ export class Security {
   #changed(): void {
     this.#tell();
     this.#tellIssuer();
-    this.#listener();
+    this.#tellRoots();
+  }
+
+  #tellRoots(): void {
+    const { issuer } = this.authority ?? {};
+    const texts = issuer === undefined ? [] : [issuer.roots, this.#outsideRoots()];
+    const all = texts.flatMap((text) => {
+      const read = readCertificates(text);
+      return typeof read === 'string' ? [] : read;
+    });
+    const each = new Map(all.map((one) => [one.fingerprint256, one.toString()]));
+    this.#listener([...each.values()]);
+  }
+
+  /** Roots of an outside authority, beside the server's certificate of it; what is wrong with them TLS says. */
+  #outsideRoots(): string {
+    try {
+      return readText(this.#options.root, OUTSIDE_ROOTS) ?? '';
+    } catch {
+      return '';
+    }
   }
 
   #tellIssuer(): void {

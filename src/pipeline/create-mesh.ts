@@ -14,6 +14,7 @@ import { deriveMergedGateways } from './gateways/merged-gateways.ts';
 import { deriveKeySets } from './key-sets.ts';
 import type { Mesh } from './mesh.ts';
 import { deriveFindCluster } from './mesh-cluster.ts';
+import { deriveMeshRoots } from './mesh-roots.ts';
 import type { MeshOptions } from './options.ts';
 import { patchedTypes } from './patched.ts';
 import { deriveScopes } from './scopes.ts';
@@ -64,6 +65,7 @@ export function createMesh(graph: Graph, configs: Input<ConfigKey, Config>, opti
     gateways,
     patched: patchedTypes({ configs, envoyFilters, mergedGateway }),
     time: graph.input<'', number>('time'),
+    roots: deriveMeshRoots(graph, configuration),
     mergedGateway,
     fileSecrets: deriveFileSecrets(graph, { ...configuration, mergedGateway }),
     options,

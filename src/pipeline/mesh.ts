@@ -17,6 +17,7 @@ import type { BoundVirtualServices } from './gateways/bound-virtual-services.ts'
 import type { GatewayHead } from './gateways/gateway-heads.ts';
 import type { KeySets } from './key-sets.ts';
 import type { FindCluster } from './mesh-cluster.ts';
+import type { MeshRoots } from './mesh-roots.ts';
 import type { MeshOptions } from './options.ts';
 import type { Patched } from './patched.ts';
 import type { FileSecrets } from './secrets/file-secrets.ts';
@@ -74,6 +75,7 @@ export interface Mesh extends Configuration {
   readonly asked: AskedNames;
   /** Milliseconds since 1970, to the hour: certificates expire. Set by whoever runs the process. */
   readonly time: Input<typeof ONE, number>;
+  readonly roots: MeshRoots;
   readonly proxies: Input<string, Proxy>;
   /** The scope of a connected proxy. */
   readonly scopeOf: Derived<string, ProxyScope | undefined>;

@@ -1,4 +1,3 @@
-import { sameItems } from '../base/equal.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import type { ProxyScope } from '../model/scope.ts';
 import type { EncodedResource } from '../proto/resource-set.ts';
@@ -16,15 +15,10 @@ const MESSAGE = messageName(PROXY_CONFIG_TYPE) as 'istio.mesh.v1alpha1.ProxyConf
  * @see istio/istio pilot/pkg/xds/pcds.go
  */
 export function deriveTrustBundle(graph: Graph, mesh: Mesh): ScopedResources {
-  const roots: Derived<'', readonly string[]> = graph.derived(
-    'meshRoots',
-    () => [...new Set((mesh.facet('caCertificates') ?? []).flatMap(({ pem }) => (pem ? [pem] : [])))],
-    { equals: sameItems },
-  );
   const bundle: Derived<'', EncodedResource | undefined> = graph.derived(
     'trustBundle',
     () => {
-      const caCertificatesPem = mesh.options.multiRootMesh ? roots.get(ONE) : [];
+      const caCertificatesPem = mesh.options.multiRootMesh ? mesh.roots.all.get(ONE) : [];
       if (caCertificatesPem.length === 0) return undefined;
       return encodedResource(MESSAGE, PROXY_CONFIG_TYPE, { caCertificatesPem });
     },

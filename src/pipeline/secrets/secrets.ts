@@ -35,11 +35,15 @@ interface SecretRef {
 }
 
 const MESSAGE = messageName(SECRET_TYPE) as 'envoy.extensions.transport_sockets.tls.v3.Secret';
+/** The name by which proxies ask for the roots that the certificates of others are verified by. */
+const ROOTS_OF_MESH = 'ROOTCA';
+const OWN_ROOTS: SecretRef = { name: ROOTS_OF_MESH, part: 'roots', key: configKey('', '', '', ROOTS_OF_MESH) };
 const NOTHING: Held = { certificate: false, roots: false };
 
 /**
  * Certificates, keys and roots: of each proxy those of Secrets in its namespace, of Secrets that its Gateways may name
- * elsewhere, of ConfigMaps, and of files. Keys are left out where its connection may not carry them; roots are public.
+ * elsewhere, of ConfigMaps, and of files, and the roots of the mesh. Keys are left out where its connection may not carry them;
+ * roots are public.
  *
  * @see istio/istio pilot/pkg/xds/sds.go
  */
@@ -131,6 +135,17 @@ export function deriveSecrets(graph: Graph, mesh: Mesh): ScopedResources {
     { equals: deepEqual },
   );
 
+  const hasOwnRoots = graph.derived('hasOwnRoots', () => (mesh.roots.own.get(ONE) ?? []).length > 0);
+  const ownRoots = graph.derived<typeof ONE, EncodedResource | undefined>(
+    'ownRootsSecret',
+    () => {
+      const pem = mesh.roots.all.get(ONE).map((text) => (text.endsWith('\n') ? text : `${text}\n`));
+      const roots = Buffer.from(pem.join('')).toString('base64');
+      return encodedResource(MESSAGE, ROOTS_OF_MESH, rootsSecret(ROOTS_OF_MESH, { roots }));
+    },
+    { equals: sameVersion },
+  );
+
   return graph.collectionOfParts<ProxyScope, string, SecretRef, EncodedResource>('secrets', {
     parts: (scope) => {
       const all = [
@@ -140,9 +155,12 @@ export function deriveSecrets(graph: Graph, mesh: Mesh): ScopedResources {
         ...ofGateways.get(scope),
       ];
       const carried = all.filter(({ part }) => part === 'roots' || scope.capabilities.keys);
-      return new Map(carried.map((ref) => [ref.name, ref]));
+      return new Map([
+        ...carried.map((ref) => [ref.name, ref] as const),
+        ...(hasOwnRoots.get(ONE) ? [[ROOTS_OF_MESH, OWN_ROOTS] as const] : []),
+      ]);
     },
-    value: (_name, ref) => secrets.get(ref),
+    value: (_name, ref) => (ref === OWN_ROOTS ? ownRoots.get(ONE) : secrets.get(ref)),
     equals: sameVersion,
   });
 }
