@@ -64,6 +64,16 @@ const SERVER = {
     'true',
     'Proxies over TLS have to be of the namespace and the service account that they have proven.',
   ],
+  JWT_RULE: [
+    '',
+    'A JWTRule in JSON: tokens of its issuer prove who workloads are; `jwks`, `jwksUri`, or what the issuer describes.',
+  ],
+  TOKEN_ISSUER: ['', 'An issuer of such tokens whose keys its own description names.'],
+  AUDIENCE: ['', 'The audience that tokens of TOKEN_ISSUER have to have.'],
+  TOKEN_AUDIENCES: [
+    'istio-ca',
+    'Audiences, separated by commas, one of which tokens have to have where nothing else says.',
+  ],
   ENABLE_CA_SERVER: ['true', 'Workloads get certificates from istiod.'],
   ROOT_CA_DIR: ['etc/cacerts', 'Where an authority is plugged in, relative to the working directory.'],
   DEFAULT_WORKLOAD_CERT_TTL: ['24h', 'How long a certificate holds whose request does not say.'],

@@ -1,4 +1,4 @@
-import type { Authenticator } from '../security/authenticator.ts';
+import type { Authenticated, Authenticator } from '../security/authenticator.ts';
 import { type Authenticate, type Caller, certificateIdentities } from '../xds/caller.ts';
 import { ConnectError, type Peer } from '../xds/provider.ts';
 
@@ -18,23 +18,20 @@ const ADVICE =
 
 /** @param required whether callers of discovery over TLS have to prove who they are, at the time of the call */
 export function callers(authenticator: Authenticator, required: () => boolean): Callers {
-  const proven = (caller: Caller): { readonly peer: Peer; readonly problem: string | undefined } => {
+  /** @param isNeeded whether nobody is refused */
+  const proven = (caller: Caller, isNeeded: boolean): Peer | Promise<Peer> => {
     const shown = certificateIdentities(caller);
-    const { identities, problem } = authenticator.authenticate({ uris: shown.identities, token: bearerOf(caller) });
-    return { peer: { ...shown, identities }, problem };
+    const peerOf = ({ identities, problem }: Authenticated): Peer => {
+      if (identities.length === 0 && isNeeded) throw refused(problem);
+      return { ...shown, identities };
+    };
+    const found = authenticator.authenticate({ uris: shown.identities, token: bearerOf(caller) });
+    return found instanceof Promise ? found.then(peerOf) : peerOf(found);
   };
   return {
-    discovery(caller) {
-      if (!caller.encrypted) return { ...certificateIdentities(caller), identities: [] };
-      const { peer, problem } = proven(caller);
-      if (peer.identities.length === 0 && required()) throw refused(problem);
-      return peer;
-    },
-    certificates(caller) {
-      const { peer, problem } = proven(caller);
-      if (peer.identities.length === 0) throw refused(problem);
-      return peer;
-    },
+    discovery: (caller) =>
+      caller.encrypted ? proven(caller, required()) : { ...certificateIdentities(caller), identities: [] },
+    certificates: (caller) => proven(caller, true),
   };
 }
 

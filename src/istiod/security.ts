@@ -24,9 +24,11 @@ import { type Callers, callers } from './callers.ts';
 import { registerCertificateService } from './certificate-service.ts';
 import { authenticatesClients } from './environment.ts';
 import { JOIN_TOKENS_FILE, parseJoinTokens } from './join-token-file.ts';
+import { jwksSource } from './jwks.ts';
 import type { OwnAuthority } from './serving-certificate.ts';
 import type { Settings } from './settings.ts';
 import { STATE_DIRECTORY } from './state.ts';
+import { type TokenIssuers, tokenIssuers } from './token-issuers.ts';
 
 export const AUTHORITY_SOURCE = 'file:authority';
 
@@ -59,6 +61,7 @@ export class Security {
   readonly own: OwnAuthority | undefined;
   readonly #options: SecurityOptions;
   readonly #authenticator: Authenticator;
+  readonly #issuers: TokenIssuers;
   #joinTokens: readonly JoinToken[] = [];
   #tokenFindings: readonly Diagnostic[] = [];
   #watched: WatchedFiles | undefined;
@@ -68,10 +71,13 @@ export class Security {
 
   constructor(options: SecurityOptions) {
     this.#options = options;
-    const { env, clock, trustDomains, verifiesClients } = options;
+    const { env, clock, log, trustDomains, verifiesClients } = options;
+    const inMemory = { load: () => new Map(), save: () => undefined };
+    this.#issuers = tokenIssuers(env, log, () => jwksSource(env, inMemory, log));
     this.#authenticator = new Authenticator({
       trustDomains,
       joinTokens: () => this.#joinTokens,
+      tokenRules: this.#issuers.rules,
       now: () => clock.date(),
     });
     this.authority = this.#createAuthority();
@@ -125,6 +131,7 @@ export class Security {
 
   close(): void {
     this.#watched?.close();
+    this.#issuers.close();
     this.authority?.close();
   }
 

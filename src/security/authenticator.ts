@@ -1,5 +1,6 @@
 import { spiffeId, workloadIdentity } from '../base/spiffe.ts';
 import { type JoinToken, ownerOf } from './join-tokens.ts';
+import { type TokenRule, tokenVerdict } from './token-rules.ts';
 
 /** What a caller shows of itself. */
 export interface Credentials {
@@ -18,6 +19,8 @@ export interface TrustDomains {
 export interface AuthenticatorOptions {
   readonly trustDomains: () => TrustDomains;
   readonly joinTokens: () => readonly JoinToken[];
+  /** Issuers of tokens (JWT). */
+  readonly tokenRules: readonly TokenRule[];
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -30,6 +33,8 @@ export interface Authenticated {
   readonly problem?: string;
 }
 
+const UNKNOWN_TOKEN: Authenticated = { identities: [], problem: 'its token is unknown, or has expired' };
+
 /**
  * Says who callers are: by their client certificate, else by their token.
  * @see istio/istio pkg/security/authentication.go `Authenticate`
@@ -41,15 +46,29 @@ export class Authenticator {
     this.#options = options;
   }
 
-  authenticate({ uris, token }: Credentials): Authenticated {
+  /** A promise only where keys of a token may have to be fetched. */
+  authenticate({ uris, token }: Credentials): Authenticated | Promise<Authenticated> {
     const certified = uris.flatMap((uri) => this.ownIdentity(uri) ?? []);
     if (certified.length > 0) return { identities: certified };
     const foreign = uris.length === 0 ? undefined : this.#foreign(uris);
     if (token === undefined) return { identities: [], ...(foreign && { problem: foreign }) };
-    const { joinTokens, now, trustDomains } = this.#options;
+    const { joinTokens, tokenRules, now, trustDomains } = this.#options;
     const owner = ownerOf(token, joinTokens(), now());
-    if (owner === undefined) return { identities: [], problem: 'its token is unknown, or has expired' };
-    return { identities: [spiffeId(trustDomains().own, owner.namespace, owner.serviceAccount)] };
+    if (owner !== undefined)
+      return { identities: [spiffeId(trustDomains().own, owner.namespace, owner.serviceAccount)] };
+    return tokenRules.length === 0 ? UNKNOWN_TOKEN : this.#issued(token);
+  }
+
+  async #issued(token: string): Promise<Authenticated> {
+    const { tokenRules, now, trustDomains } = this.#options;
+    const verdict = await tokenVerdict(token, tokenRules, now() / 1000);
+    if (verdict === undefined) return UNKNOWN_TOKEN;
+    if ('problem' in verdict) return { identities: [], problem: `its token can not be taken: ${verdict.problem}` };
+    const { own } = trustDomains();
+    const { trustDomain = own, namespace, serviceAccount } = verdict;
+    const identity = this.ownIdentity(spiffeId(trustDomain, namespace, serviceAccount));
+    if (identity !== undefined) return { identities: [identity] };
+    return { identities: [], problem: `its token is for the trust domain ${trustDomain}, and this is ${own}` };
   }
 
   /** The identity as this mesh writes it, which is that of an alias, too; undefined when it is of another mesh. */

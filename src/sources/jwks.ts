@@ -64,6 +64,8 @@ interface Followed {
   /** Milliseconds since 1970; 0: never. */
   fetchedAt: number;
   failures: number;
+  /** When it was asked for last, in the clock's milliseconds. */
+  triedAt: number;
   cancel: () => void;
 }
 
@@ -108,6 +110,19 @@ export class JwksSource implements KeySetSource {
     cancel();
   }
 
+  /**
+   * Fetches a wanted set again: a token has a key that is not in it.
+   * @param ms nothing is done when that was done so few milliseconds ago
+   */
+  async refresh(id: KeySetId, ms: number): Promise<void> {
+    const followed = this.#followed.get(id);
+    if (followed === undefined) return;
+    if (!followed.isTried) await followed.tried;
+    if (this.#options.clock.now() - followed.triedAt < ms) return;
+    followed.cancel();
+    await this.#attempt(followed);
+  }
+
   #leave(id: KeySetId, followed: Followed): void {
     followed.stop.abort();
     followed.cancel();
@@ -128,6 +143,7 @@ export class JwksSource implements KeySetSource {
       known: isUsed ? { keys: stored.keys } : {},
       fetchedAt: isUsed ? stored.fetchedAt : 0,
       failures: 0,
+      triedAt: this.#options.clock.now(),
       cancel: () => undefined,
     };
     this.#followed.set(wanted.id, followed);
@@ -141,6 +157,7 @@ export class JwksSource implements KeySetSource {
   async #attempt(followed: Followed): Promise<void> {
     const { wanted, stop, known } = followed;
     const { clock, refreshMs } = this.#options;
+    followed.triedAt = clock.now();
     const fetched = await this.#fetch(wanted, stop.signal).then(
       (keys): KeySet => ({ keys }),
       (error: Error): KeySet => ({ problem: error.message }),

@@ -5,6 +5,8 @@ import { test } from 'node:test';
 import { askCertificate } from '../support/certificate-client.ts';
 import { certificateRequest, disbelief } from '../support/certificates.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
+import { TextServer } from '../support/text-server.ts';
+import { keySet, TokenKey } from '../support/tokens.ts';
 import { waitFor } from '../support/wait.ts';
 import { WorkDir } from '../support/work-dir.ts';
 
@@ -24,17 +26,17 @@ function joinTokens(token: string, expires = '2100-01-01T00:00:00Z'): string {
   return `tokens:\n- {sha256: ${sha256}, namespace: shop, serviceAccount: client, expires: "${expires}"}\n`;
 }
 
-async function served(): Promise<Served> {
+async function served(env: Readonly<Record<string, string>> = {}): Promise<Served> {
   const dir = new WorkDir('authority');
   const token = randomBytes(24).toString('base64url');
   dir.write('etc/istio/join-tokens.yaml', joinTokens(token));
   const listen = { grpcTls: '127.0.0.1:0', grpcUnix: dir.at('xds.sock') };
-  const istiod = await IstiodProcess.start({ root: dir.path, listen });
+  const istiod = await IstiodProcess.start({ root: dir.path, listen, env });
   return {
     dir,
     istiod,
     token,
-    address: (istiod.addresses as unknown as { readonly grpcTls: string }).grpcTls,
+    address: istiod.addresses.grpcTls,
     async [Symbol.asyncDispose]() {
       await istiod.stop();
       dir[Symbol.dispose]();
@@ -119,4 +121,31 @@ test('the root and what it signed stay over a restart', async () => {
   const client = { key, chain: first.slice(0, -1).join('') };
   const second = await askCertificate({ address, roots, client, csr });
   assert.equal(typeof second, 'object', String(second));
+});
+
+test('a token of an issuer that JWT_RULE names proves who asks', async () => {
+  const [first, second] = [new TokenKey('first'), new TokenKey('second')];
+  const keys = keySet(first);
+  await using server = await TextServer.start(() => ({ body: keys }));
+  const rule = {
+    issuer: 'https://issuer.example',
+    jwksUri: `http://127.0.0.1:${server.port}/keys`,
+    audiences: ['vms'],
+  };
+  await using istiod = await served({ JWT_RULE: JSON.stringify(rule) });
+  const { dir, address } = istiod;
+  const { csr } = certificateRequest([`URI:${IDENTITY}`]);
+  const ask = (token: string) =>
+    askCertificate({ address, roots: dir.read('var/lib/istio/ca/root-cert.pem'), csr, token });
+  const claims = { iss: rule.issuer, aud: 'vms', sub: 'system:serviceaccount:shop:client' };
+  const issued = await ask(first.token(claims));
+  assert.ok(typeof issued !== 'string', String(issued));
+  assert.equal(identityOf(issued[0]), `URI:${IDENTITY}`);
+  const problem = String(await ask(first.token({ ...claims, aud: 'others' })));
+  assert.match(problem, /^UNAUTHENTICATED: its token can not be taken: it is for none of the audiences vms/);
+  assert.match(
+    String(await ask(first.token({ ...claims, sub: 'system:serviceaccount:shop:other' }))),
+    /^PERMISSION_DENIED/,
+  );
+  assert.match(String(await ask(second.token(claims))), /^UNAUTHENTICATED: .*not signed by a key of its issuer/);
 });

@@ -18,11 +18,14 @@ const authenticator = new Authenticator({
     joinToken('short', 'short'),
     joinToken(`${TOKEN}-past`, 'past', NOW),
   ],
+  tokenRules: [],
   now: () => NOW,
 });
 
 function identified(uris: readonly string[], token?: string): string {
-  const { identities, problem } = authenticator.authenticate({ uris, token });
+  const found = authenticator.authenticate({ uris, token });
+  assert.ok(!(found instanceof Promise), 'nothing has to be fetched');
+  const { identities, problem } = found;
   return problem ?? identities.join();
 }
 

@@ -105,6 +105,25 @@ test('a server that is not there is asked again after seconds; what it said last
   watched.want();
 });
 
+test('a set is fetched again when a key is not in it, but not at every such token', async () => {
+  await using server = await TextServer.start(() => ({ body: keys('a') }));
+  const url = `http://127.0.0.1:${server.port}/keys`;
+  const watched = new Watched();
+  watched.want(set(url));
+  await watched.source.refresh(url, 10_000);
+  assert.deepEqual(watched.last, { keys: keys('a') }, 'the first attempt is waited for');
+  server.answer = () => ({ body: keys('a', 'b') });
+  await watched.source.refresh(url, 10_000);
+  assert.equal(server.asked.length, 1);
+  watched.clock.advance(10_000);
+  await watched.source.refresh(url, 10_000);
+  assert.deepEqual(watched.last, { keys: keys('a', 'b') });
+  assert.equal(watched.clock.timers, 1, 'one attempt is planned, not two');
+  await watched.source.refresh('nobody wants it', 0);
+  assert.equal(server.asked.length, 2);
+  watched.want();
+});
+
 test('an issuer says where its keys are', async () => {
   await using server = await TextServer.start((path) => {
     if (path === '/keys') return { body: keys('a') };
