@@ -1,15 +1,23 @@
 import { join } from 'node:path';
 import { formatAddress } from '../base/host-port.ts';
+import type { JsonObject } from '../base/json.ts';
 import { EXIT, StartError } from '../process/failure.ts';
-import { decodeMessage } from '../proto/decode.ts';
-import type { DiscoveryResponse } from '../proto/discovery.ts';
-import { messageName, NAME_TABLE_TYPE } from '../proto/type-urls.ts';
-import { controlPlaneStream } from './control-plane.ts';
+import { certificateSettings } from './certificates/certificate-settings.ts';
+import { Certificates } from './certificates/certificates.ts';
+import { CertificateFile } from './certificates/workload-certificate.ts';
+import { Connection } from './connection.ts';
+import { grpcTarget } from './control-plane-address.ts';
 import { DnsProxy } from './dns/dns-proxy.ts';
 import { ResolvConfFile } from './dns/resolv-conf.ts';
-import { identity, type Machine } from './identity.ts';
+import { envoySettings, statusPort } from './envoy/envoy-settings.ts';
+import { Sidecar } from './envoy/sidecar.ts';
+import { type Identity, identity, type Machine } from './identity.ts';
+import { agentMetrics } from './metrics.ts';
 import { NameTableFile } from './name-table-file.ts';
-import type { AgentSettings } from './settings.ts';
+import { MeshNames } from './names.ts';
+import type { AgentSettings, DnsSettings } from './settings.ts';
+import { listenForStatus } from './status-server.ts';
+import type { Upstream } from './xds/live-stream.ts';
 
 /** What the agent keeps is below it, relative to the working directory. */
 export const AGENT_STATE = 'var/lib/istio/agent';
@@ -21,75 +29,127 @@ export interface AgentOptions {
   readonly root: string;
   readonly settings: AgentSettings;
   readonly machine: Machine;
+  /** Ends the agent as SIGTERM does. */
+  quit(): void;
   readonly log: { info(message: string): void; warn(message: string): void };
 }
 
 export interface Agent {
-  /** Resolves when it knows the names of the mesh, or has waited long enough for an istiod that is away. */
-  readonly ready: Promise<void>;
   /** By what is served: `host:port`. */
   readonly listening: Readonly<Record<string, string>>;
+  /** Resolves when it knows the names of the mesh, or has waited long enough for an istiod that is away. */
+  readonly ready: Promise<void>;
+  /** Rejects with a StartError when it can not go on. */
+  readonly failed: Promise<never>;
   stop(): Promise<void>;
 }
 
 /** @throws StartError when it can not start */
-export async function startAgent({ root, settings, machine, log }: AgentOptions): Promise<Agent> {
-  if (settings.dns === undefined) {
-    const message = 'there is nothing to do: write ISTIO_META_DNS_CAPTURE=true into var/lib/istio/envoy/sidecar.env';
-    throw new StartError(EXIT.config, message);
+export async function startAgent({ root, settings, machine, quit, log }: AgentOptions): Promise<Agent> {
+  const { env, proxyConfig, controlPlane } = settings;
+  const envoy = envoySettings(root, env, proxyConfig);
+  if (envoy === undefined && settings.dns === undefined) {
+    throw new StartError(
+      EXIT.config,
+      'there is nothing to do: there is no Envoy, and ISTIO_META_DNS_CAPTURE is not true',
+    );
   }
-  const { namespace, domain, node } = identity(settings, machine);
-  const resolvConf = new ResolvConfFile([
-    join(root, 'var/lib/istio/resolv.conf'),
-    join(root, 'etc/resolv.conf'),
-    '/etc/resolv.conf',
-  ]);
-  const dns = await DnsProxy.start({ ...settings.dns, place: { namespace, domain }, resolvConf, log });
-  const file = new NameTableFile({ directory: join(root, AGENT_STATE), log }, namespace);
-  const known = Promise.withResolvers<void>();
-  const kept = file.load();
-  if (kept !== undefined) {
-    dns.take(kept);
-    known.resolve();
-    log.info(`${dns.size} names of the mesh are known from before, until istiod says more`);
-  }
-  const stream = controlPlaneStream({
+  const own = identity(settings, machine);
+  const directory = join(root, AGENT_STATE);
+  const certificates = new Certificates({
+    ...certificateSettings(env, controlPlane),
     root,
-    settings: settings.controlPlane,
-    node,
+    connection: (current) => new Connection(root, controlPlane, current),
+    file: new CertificateFile({ directory, log }),
     log,
-    typeUrls: [NAME_TABLE_TYPE],
-    onResponse: (response) => {
-      const table = tableIn(response);
-      if (typeof table === 'string') return table;
-      if (table === undefined) return undefined;
-      dns.take(table);
-      file.save(table);
-      known.resolve();
-      return undefined;
-    },
   });
-  setTimeout(known.resolve, PATIENCE).unref();
+  const { connection } = certificates;
+  const upstream: Upstream = {
+    target: grpcTarget(controlPlane.address),
+    channelOptions: connection.channelOptions,
+    credentials: () => connection.channelCredentials(),
+    headers: () => ({ ...controlPlane.headers, ...connection.authorization() }),
+  };
+  const node = envoy === undefined ? own.node : withAgent(own.node, certificates.isPossible);
+  const dns = settings.dns && (await startDns(root, settings.dns, own, log));
+  const names =
+    dns && new MeshNames({ dns, file: new NameTableFile({ directory, log }, own.namespace), upstream, node, log });
+  let isLive = false;
+  const sidecar =
+    envoy &&
+    new Sidecar({
+      root,
+      state: AGENT_STATE,
+      settings: envoy,
+      proxyConfig,
+      node,
+      certificates,
+      upstream,
+      onNames: names && ((response) => names.take(response.resources.flatMap(({ resource }) => resource ?? []))),
+      onLive: (is) => {
+        isLive = is;
+        if (is) names?.stop();
+        else names?.askLater();
+      },
+      log,
+    });
+  const status = await listenForStatus({
+    listen: { host: '0.0.0.0', port: statusPort(proxyConfig) },
+    notReady: async () =>
+      (await sidecar?.notReady()) ??
+      (dns !== undefined && dns.size === undefined ? 'the names of the mesh are not known yet' : undefined),
+    metrics: async () => {
+      const { current } = certificates;
+      const ours = agentMetrics({ certificate: current, restarts: sidecar?.restarts, names: dns?.size, isLive });
+      return `${(await sidecar?.metrics()) ?? ''}${ours}`;
+    },
+    quit,
+  }).catch(async (error: unknown) => {
+    await dns?.close();
+    throw error;
+  });
+  const begin = async (): Promise<void> => {
+    if (sidecar === undefined) return;
+    if (certificates.isPossible) await certificates.first;
+    else log.warn(NO_CERTIFICATE);
+    await sidecar.start();
+  };
+  if (sidecar !== undefined || certificates.isPossible) certificates.start();
+  if (sidecar === undefined) names?.ask();
+  else names?.askLater();
+  const patience = new Promise<void>((resolve) => setTimeout(resolve, PATIENCE).unref());
   return {
-    ready: known.promise,
-    listening: Object.fromEntries(
-      dns.addresses.map((address, i) => [i === 0 ? 'dns' : `dns${i + 1}`, formatAddress(address)]),
-    ),
+    listening: {
+      ...Object.fromEntries(
+        (dns?.addresses ?? []).map((address, i) => [i === 0 ? 'dns' : `dns${i + 1}`, formatAddress(address)]),
+      ),
+      status: formatAddress(status.address),
+    },
+    ready: Promise.race([names === undefined ? undefined : names.known, patience]),
+    failed: begin().then(() => new Promise<never>(() => {})),
     async stop() {
-      stream.stop();
-      await Promise.all([dns.close(), file.flush()]);
+      names?.stop();
+      await sidecar?.stop();
+      await Promise.all([dns?.close(), names?.flush(), status.close(), certificates.stop()]);
     },
   };
 }
 
-/** @returns the table, why there is none, or undefined when the response says nothing */
-function tableIn({ typeUrl, resources }: DiscoveryResponse): ReturnType<typeof decodeMessage> | string | undefined {
-  if (typeUrl !== NAME_TABLE_TYPE) return `nobody asked for ${typeUrl}`;
-  const [first] = resources;
-  if (first === undefined) return undefined;
-  try {
-    return decodeMessage(messageName(NAME_TABLE_TYPE), first.value);
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
+const NO_CERTIFICATE =
+  'this workload has no certificate, and nothing to ask for one by, so that there is no mutual TLS: put a token into var/run/secrets/tokens/istio-token, or certificates into etc/certs, and start the agent again';
+
+function startDns(
+  root: string,
+  settings: DnsSettings,
+  { namespace, domain }: Identity,
+  log: AgentOptions['log'],
+): Promise<DnsProxy> {
+  const files = [join(root, 'var/lib/istio/resolv.conf'), join(root, 'etc/resolv.conf'), '/etc/resolv.conf'];
+  return DnsProxy.start({ ...settings, place: { namespace, domain }, resolvConf: new ResolvConfFile(files), log });
+}
+
+/** `AGENT` says that there are secrets for who asks for them; without, istiod sends what needs none. */
+function withAgent(node: JsonObject, hasCertificate: boolean): JsonObject {
+  const { metadata } = node;
+  return { ...node, metadata: { ...(metadata as JsonObject), ...(hasCertificate ? { AGENT: 'true' } : {}) } };
 }

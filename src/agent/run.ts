@@ -23,17 +23,24 @@ export async function run(root: string, env: Environment): Promise<number> {
   const log = createLog(settings.log);
   endWithFaults(log, 'istio-agent');
   for (const warning of warnings) log.warn(warning);
-  const ended = endingSignal(['SIGTERM', 'SIGINT', 'SIGHUP']);
+  const asked = Promise.withResolvers<string>();
+  const ended = Promise.race([endingSignal(['SIGTERM', 'SIGINT', 'SIGHUP']), asked.promise]);
   const runDirectory = join(root, AGENT_STATE, 'run');
   const release = await lock(runDirectory, log);
   try {
-    const agent = await startAgent({ root, settings, machine: thisMachine(), log });
-    await Promise.race([agent.ready, ended]);
+    const agent = await startAgent({
+      root,
+      settings,
+      machine: thisMachine(),
+      quit: () => asked.resolve('quitquitquit'),
+      log,
+    });
+    await Promise.race([agent.ready, agent.failed, ended]);
     writeListening(runDirectory, agent.listening, log);
     log.info(agent.listening, 'istio-agent serves');
     const manager = serviceManager(env);
     await manager.ready(`serves ${Object.values(agent.listening).join(', ')}`);
-    const signal = await ended;
+    const signal = await Promise.race([ended, agent.failed]);
     log.info({ signal }, 'istio-agent stops');
     await manager.stopping();
     await agent.stop();

@@ -19,6 +19,9 @@ type Check = NonNullable<AgentVariable['problem']>;
 const bool: Check = (value) => (/^(1|t|true|0|f|false)$/i.test(value) ? undefined : 'write true or false');
 const duration: Check = (value) =>
   parseDuration(value) === undefined ? 'write a duration, as 5s or 250ms' : undefined;
+const ratio: Check = (value) => (Number(value) >= 0 && Number(value) <= 1 ? undefined : 'write a part of 1, as 0.5');
+const port: Check = (value) => (/^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? undefined : 'write a port');
+const ENVOY_LEVELS = ['trace', 'debug', 'info', 'warning', 'error', 'critical', 'off'];
 const ip: Check = (value) => (isIP(value) === 0 ? 'write an IP address' : undefined);
 const object: Check = (value) =>
   parsedObject(value) === undefined ? 'write an object in JSON, as {"app":"ratings"}' : undefined;
@@ -92,6 +95,23 @@ export const AGENT_VARIABLES: Readonly<Record<string, AgentVariable>> = {
   ),
   DNS_FORWARD_PARALLEL: of('Whether all name servers are asked at once.', bool, 'false'),
   DNS_FORWARD_TIMEOUT: of('How long they may take to answer.', duration, '5s'),
+  CA_ADDR: of(
+    'Where the authority is that gives certificates, as ISTIO_ADDRESS; else it is istiod.',
+    (value) => controlPlaneAddress(value).problem,
+  ),
+  SECRET_TTL: of('For how long certificates are asked for.', duration, '24h'),
+  SECRET_GRACE_PERIOD_RATIO: of('The part of its life that is left of a certificate when it is renewed.', ratio, '0.5'),
+  SECRET_GRACE_PERIOD_RATIO_JITTER: of('By how much of its life machines differ in that.', ratio, '0.01'),
+  ENVOY_PATH: of("Envoy's binary; else `binaryPath` of PROXY_CONFIG, `/usr/local/bin/envoy`, or `/usr/bin/envoy`."),
+  ENVOY_LOG_LEVEL: of('Least severity that Envoy logs.', oneOf(...ENVOY_LEVELS), 'warning'),
+  ENVOY_STATUS_PORT: of('Port on which Envoy says whether the workload is ready; 0: it does not.', port, '15021'),
+  ENVOY_PROMETHEUS_PORT: of('Port on which Envoy tells its own metrics; 0: it does not.', port, '15090'),
+  EXIT_ON_ZERO_ACTIVE_CONNECTIONS: of(
+    'Whether Envoy ends as soon as no connection is open, before its time to drain is over.',
+    bool,
+    'false',
+  ),
+  MINIMUM_DRAIN_DURATION: of('How long it drains at least, then.', duration, '5s'),
   DISABLE_ENVOY: of('Whether the agent goes without an Envoy.', bool, 'false'),
   LOG_LEVEL: of('Least severity that is logged.', oneOf('debug', 'info', 'warn', 'error'), 'info'),
   LOG_FORMAT: of(
@@ -111,20 +131,15 @@ export const AGENT_PREFIXES: Readonly<Record<string, AgentVariable>> = {
 export const UNUSED_VARIABLES: ReadonlySet<string> = new Set([
   'CANONICAL_REVISION',
   'CANONICAL_SERVICE',
-  'CA_ADDR',
   'CA_PROVIDER',
   'CA_ROOT_CA',
   'CREDENTIAL_FETCHER_TYPE',
   'CREDENTIAL_IDENTITY_PROVIDER',
   'ECC_CURVE',
   'ECC_SIGNATURE_ALGORITHM',
-  'ENVOY_PATH',
   'ENVOY_PORT',
-  'ENVOY_PROMETHEUS_PORT',
-  'ENVOY_STATUS_PORT',
   'ENVOY_USER',
   'EXEC_USER',
-  'EXIT_ON_ZERO_ACTIVE_CONNECTIONS',
   'FILE_DEBOUNCE_DURATION',
   'FILE_MOUNTED_CERTS',
   'GRPC_XDS_BOOTSTRAP',
@@ -146,14 +161,10 @@ export const UNUSED_VARIABLES: ReadonlySet<string> = new Set([
   'ISTIO_SERVICE_EXCLUDE_CIDR',
   'ISTIO_SYSTEM_NAMESPACE',
   'JWT_POLICY',
-  'MINIMUM_DRAIN_DURATION',
   'OUTPUT_CERTS',
   'PEER_METADATA_DISCOVERY',
   'PKCS8_KEY',
   'PROXY_CONFIG_XDS_AGENT',
-  'SECRET_GRACE_PERIOD_RATIO',
-  'SECRET_GRACE_PERIOD_RATIO_JITTER',
-  'SECRET_TTL',
   'TRUST_DOMAIN',
   'WASM_HTTP_REQUEST_MAX_RETRIES',
   'WASM_HTTP_REQUEST_TIMEOUT',

@@ -19,7 +19,7 @@ import { type Clock, DEFAULT_LIMITS, type Limits, SYSTEM_CLOCK } from './limits.
 import { type AnyRequest, FRAME_HEADER, type Protocol } from './protocol.ts';
 import { ConnectError, type Peer, type ResourceProvider } from './provider.ts';
 import type { Questions } from './questions.ts';
-import { DISCOVERY_SERVICES, type DiscoveryService } from './services.ts';
+import { AGGREGATED_SERVICE, DISCOVERY_SERVICES, type DiscoveryService } from './services.ts';
 import { Snapshots } from './snapshot.ts';
 import { sotw } from './sotw.ts';
 import { type RawCall, type StatusName, Transport } from './transport.ts';
@@ -79,6 +79,11 @@ export class DiscoveryServer {
   register(server: Server, local: boolean = false): void {
     for (const service of DISCOVERY_SERVICES)
       server.addService(definitionOf(service), this.#handlersOf(service, local));
+  }
+
+  /** Serves one call of `incrementalService`, for a server that decides for each call who serves it. */
+  serveIncremental(call: RawCall): void {
+    this.#accept(call, delta, undefined, true);
   }
 
   /** The open streams that said who they are, in the order of their opening; for /debug/syncz. */
@@ -176,6 +181,12 @@ export class DiscoveryServer {
       refuse(error);
     }
   }
+}
+
+/** The aggregated service in its incremental variant alone. Responses are whole gRPC frames. */
+export function incrementalService(): ServiceDefinition {
+  const { name, delta: incremental } = AGGREGATED_SERVICE;
+  return { [incremental]: method(`/${name}/${incremental}`, true, withoutFrame) };
 }
 
 const asBytes = (bytes: Buffer): Buffer => bytes;

@@ -28,18 +28,21 @@ const ONE_TYPE: readonly (readonly [folder: string, service: string, methods: st
   ['extension', 'ExtensionConfigDiscoveryService', 'ExtensionConfigs', EXTENSION_CONFIG_TYPE],
 ];
 
+/** All types on one stream: ADS. */
+export const AGGREGATED_SERVICE: DiscoveryService = {
+  name: 'envoy.service.discovery.v3.AggregatedDiscoveryService',
+  onlyType: undefined,
+  stream: 'StreamAggregatedResources',
+  delta: 'DeltaAggregatedResources',
+  fetch: undefined,
+};
+
 /**
  * The services that are offered.
  * @see xDS protocol, "RPC Services and Methods for Each Variant"
  */
 export const DISCOVERY_SERVICES: readonly DiscoveryService[] = [
-  {
-    name: 'envoy.service.discovery.v3.AggregatedDiscoveryService',
-    onlyType: undefined,
-    stream: 'StreamAggregatedResources',
-    delta: 'DeltaAggregatedResources',
-    fetch: undefined,
-  },
+  AGGREGATED_SERVICE,
   ...ONE_TYPE.map(([folder, service, methods, onlyType]) => ({
     name: `envoy.service.${folder}.v3.${service}`,
     onlyType,

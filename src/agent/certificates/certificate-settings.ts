@@ -1,0 +1,28 @@
+import { parseDuration } from '../../base/duration.ts';
+import type { Environment } from '../../process/environment.ts';
+import { controlPlaneAddress, grpcTarget } from '../control-plane-address.ts';
+import type { ControlPlaneSettings } from '../settings.ts';
+import type { CertificatesOptions } from './certificates.ts';
+
+const DAY = 24 * 3_600_000;
+
+/** What the variables say of the workload's certificates. */
+export function certificateSettings(
+  env: Environment,
+  controlPlane: ControlPlaneSettings,
+): Pick<CertificatesOptions, 'mounted' | 'authority' | 'ttlMs' | 'grace' | 'jitter'> {
+  return {
+    mounted: controlPlane.certificateDirectory,
+    authority: authority(env, controlPlane),
+    ttlMs: parseDuration(env['SECRET_TTL'] ?? '') ?? DAY,
+    grace: Number(env['SECRET_GRACE_PERIOD_RATIO'] || 0.5),
+    jitter: Number(env['SECRET_GRACE_PERIOD_RATIO_JITTER'] || 0.01),
+  };
+}
+
+/** Over plaintext TCP no certificates are given. */
+function authority(env: Environment, { address, plaintext }: ControlPlaneSettings): string | undefined {
+  const named = controlPlaneAddress(env['CA_ADDR'] ?? '').address;
+  if (named !== undefined && env['CA_ADDR']) return grpcTarget(named);
+  return plaintext && !('socket' in address) ? undefined : grpcTarget(address);
+}

@@ -1,0 +1,25 @@
+import { Buffer } from 'node:buffer';
+import { generateKeyPairSync } from 'node:crypto';
+import { signatureAlgorithm, signatureOf } from './algorithms.ts';
+import { bitString, contextTag, der, integer, sequence } from './der.ts';
+import { pem } from './pem.ts';
+import { publicKeyOf } from './x509.ts';
+
+/** A new key and a request for a certificate of it, in PEM. */
+export interface NewRequest {
+  /** PKCS #8. */
+  readonly key: string;
+  /** PKCS #10. It says no name: who asks is told by the connection, and the authority writes that. */
+  readonly csr: string;
+}
+
+/** With a key of P-256. */
+export function newCertificateRequest(): NewRequest {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const info = sequence(integer(Buffer.from([0])), sequence(), publicKeyOf(privateKey), der(contextTag(0, true)));
+  const request = sequence(info, signatureAlgorithm(privateKey), bitString(signatureOf(privateKey, info)));
+  return {
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    csr: pem('CERTIFICATE REQUEST', request),
+  };
+}
