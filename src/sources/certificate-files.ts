@@ -15,7 +15,13 @@ import { systemReason } from './source.ts';
 export const CERTIFICATE_SOURCE = 'file:certificates';
 
 /** Files of this control plane, which no configuration hands out: its own keys, and those of its authority. */
-const OWN_FILES: readonly string[] = ['etc/cacerts', 'etc/certs/key.pem', 'var/lib/istio'];
+const OWN_FILES: readonly string[] = [
+  'etc/cacerts',
+  'etc/certs/key.pem',
+  'etc/certs/ca-key.pem',
+  'etc/istio/join-tokens.yaml',
+  'var/lib/istio',
+];
 
 /** The files of a secret, by the names that their contents have in a Secret; that which findings are about comes first. */
 function entriesOf(secret: FileSecret): Readonly<Record<string, string>> {
