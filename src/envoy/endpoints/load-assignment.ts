@@ -92,7 +92,7 @@ export function endpointGroups(input: EndpointsInput): readonly EndpointGroup[] 
 
 /** @see istio/istio pilot/pkg/xds/endpoints/endpoint_builder.go `filterIstioEndpoint` */
 function isSent(endpoint: Endpoint, { service, view, unhealthy, gateways }: EndpointsInput): boolean {
-  if (view.nodeName !== undefined && endpoint.nodeName !== view.nodeName) return false;
+  if (view.nodeName !== undefined && (endpoint.nodeName ?? '') !== view.nodeName) return false;
   if (view.clusterId !== undefined && endpoint.clusterId !== view.clusterId) return false;
   if (view.visibleNetworks && endpoint.network !== '' && !view.visibleNetworks.includes(endpoint.network)) return false;
   // Without gateways nobody could say what to connect to.

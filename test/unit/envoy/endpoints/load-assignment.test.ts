@@ -106,6 +106,8 @@ test('a view hides other nodes, other clusters and networks that were not asked 
     endpoint('10.0.0.2', { nodeName: 'n2', clusterId: 'c2' }),
   ];
   assert.deepEqual(addresses(input(all, { view: { nodeName: 'n1' } })), ['10.0.0.1:8080 w1']);
+  const unplaced = [...all, endpoint('10.0.0.4')];
+  assert.deepEqual(addresses(input(unplaced, { view: { nodeName: '' } })), ['10.0.0.4:8080 w1']);
   assert.deepEqual(addresses(input(all, { view: { clusterId: 'c2' } })), ['10.0.0.2:8080 w1']);
   assert.deepEqual(addresses(input(all, { view: { visibleNetworks: ['net2'] } })), ['10.0.0.2:8080 w1']);
 });
