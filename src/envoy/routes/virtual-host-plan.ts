@@ -4,7 +4,7 @@ import { append } from '../../base/multimap.ts';
 import { compareStrings } from '../../base/order.ts';
 import type { ConfigKey } from '../../config/config.ts';
 import { isHttp, type Protocol } from '../../model/protocol.ts';
-import type { Service } from '../../model/service.ts';
+import type { Service, ServicePort } from '../../model/service.ts';
 import { type Domains, hostAndPort, hostDomains } from './domains.ts';
 
 /** What names depend on of a VirtualService with HTTP routes for the port and the client in question. */
@@ -80,8 +80,8 @@ export function mayBeHttp(protocol: Protocol): boolean {
 export function registryOfPort(services: readonly Service[], listenPort: number): Registry {
   const registry = new Map<Hostname, RegisteredService>();
   for (const service of services) {
-    const ports =
-      listenPort === 0 ? service.ports : service.ports.filter(({ port }) => port === listenPort).slice(0, 1);
+    const isListened = ({ port, protocol }: ServicePort) => port === listenPort && protocol !== 'UDP';
+    const ports = listenPort === 0 ? service.ports : service.ports.filter(isListened).slice(0, 1);
     if (listenPort !== 0 && ports.length === 0) continue;
     const hostname = listenPort === 0 ? service.hostname : service.hostname.toLowerCase();
     const held = registry.get(hostname);

@@ -151,6 +151,14 @@ test('of several services with one host the last counts, with all addresses of i
   assert.deepEqual(registryOfPort([...twice, other], 80).get('a.com')?.others, []);
 });
 
+test('a port of UDP is none that requests come to, whatever else has its number', () => {
+  const both = service('a.com');
+  const http = { name: 'http', port: 80, protocol: 'HTTP' } as const;
+  const udp = { name: 'quic', port: 80, protocol: 'UDP' } as const;
+  assert.deepEqual(registryOfPort([{ ...both, ports: [udp, http] }], 80).get('a.com')?.ports, [http]);
+  assert.equal(registryOfPort([{ ...both, ports: [udp] }], 80).size, 0);
+});
+
 test('every name of a configuration is unique, whatever the services and VirtualServices', () => {
   const host = fc.constantFrom(
     'a',
