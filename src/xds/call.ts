@@ -78,14 +78,18 @@ export class DiscoveryCall<Request extends AnyRequest> {
   /** Begins to read. */
   start(peer: Peer): void {
     this.#call.on('data', (bytes: Buffer) => {
-      if (this.#ended) return;
-      try {
-        this.#receive(bytes, peer);
-        this.#throttle();
-      } catch (error) {
-        this.abort(error);
-      }
+      this.#guarded(() => this.#receive(bytes, peer));
     });
+  }
+
+  /** Whatever goes wrong ends this call alone. */
+  #guarded(work: () => void): void {
+    if (this.#ended) return;
+    try {
+      work();
+    } catch (error) {
+      this.abort(error);
+    }
   }
 
   /** Ends the call because of an error: what a ConnectError says, or INTERNAL for any other. */
@@ -106,10 +110,38 @@ export class DiscoveryCall<Request extends AnyRequest> {
   }
 
   #receive(bytes: Buffer, peer: Peer): void {
-    const { limits } = this.#context;
-    const request = decoded(bytes, this.#protocol.decode, limits);
+    const request = decoded(bytes, this.#protocol.decode, this.#context.limits);
     // An agent tells of its workload: an answer would be passed on to its Envoy, which knows no such type.
-    if (request.typeUrl === HEALTH_TYPE) return;
+    if (request.typeUrl === HEALTH_TYPE) this.#throttle();
+    else this.#inTurn(request, () => this.#take(request, peer));
+  }
+
+  #inTurn(request: Request, take: () => void): void {
+    // It came, however long it waits for its turn.
+    this.#cancelDeadline();
+    if (!this.#asksForMore(request)) {
+      take();
+      this.#throttle();
+      return;
+    }
+    this.#call.pause();
+    this.#context.turns.run(() =>
+      this.#guarded(() => {
+        take();
+        this.#call.resume();
+        this.#throttle();
+      }),
+    );
+  }
+
+  /** Whether an answer may take long: it is no mere acknowledgement. */
+  #asksForMore(request: Request): boolean {
+    const state = this.#stream?.state(request.typeUrl);
+    return state === undefined || this.#protocol.sizeAfter(request, state) !== state.subscription.size;
+  }
+
+  #take(request: Request, peer: Peer): void {
+    const { limits } = this.#context;
     const { questions } = this.#context;
     if (this.#onlyType === undefined && questions?.has(request.typeUrl)) {
       this.#answer(request, peer, questions);
@@ -143,7 +175,6 @@ export class DiscoveryCall<Request extends AnyRequest> {
       throw new ConnectError('RESOURCE_EXHAUSTED', 'the answers to earlier questions are not read yet');
     }
     this.#asker = node;
-    this.#cancelDeadline();
     const { typeUrl } = request;
     const send = (resources: readonly EncodedResource[]): void => {
       if (this.#ended) return;
@@ -159,7 +190,6 @@ export class DiscoveryCall<Request extends AnyRequest> {
     const { limits, provider, clock, events } = this.#context;
     const node = this.#nodeOf(request);
     typeOf(request, this.#onlyType, limits);
-    this.#cancelDeadline();
     const session = provider.connect(node, peer);
     const info: StreamInfo = {
       id: this.#context.nextId(),

@@ -1,8 +1,10 @@
 import type { Buffer } from 'node:buffer';
 import { contentVersion } from '../base/hash.ts';
 import type { ResourceDelta } from '../proto/resource-set.ts';
+import type { Variant } from './events.ts';
 import { FrameBuffers } from './frame-buffers.ts';
 import { framed, type Protocol } from './protocol.ts';
+import type { SendWindow } from './send-window.ts';
 
 /** Making a smaller frame again costs less than keeping it. */
 const LEAST_KEPT_BYTES = 1_024;
@@ -20,11 +22,19 @@ export interface Frame {
   release(): void;
 }
 
-/** Bytes with the number of those who read them, the cache among them. */
+/** Responses of fewer bytes are made whatever is under way: a change must not wait for clients that connect. */
+const LEAST_COUNTED_BYTES = 64 * 1_024;
+
+/** Bytes with the number of streams that read them. */
 interface Held {
   readonly bytes: Buffer;
   readers: number;
+  cached: boolean;
+  /** Gives back their place in the window. */
+  leave: () => void;
 }
+
+const NOTHING = (): void => {};
 
 /**
  * Makes each response once for all streams that are sent the same.
@@ -41,13 +51,24 @@ export class Frames {
   /** The least recently used first. */
   readonly #cache = new Map<string, Held>();
   readonly #buffers: FrameBuffers;
+  readonly #window: SendWindow;
   #bytes = 0;
 
-  /** @param maxBytes of frames to keep; the newest is always kept */
-  constructor(maxBytes: number, controlPlane: string) {
+  /**
+   * @param maxBytes of frames to keep; the newest is always kept
+   * @param window counts those that streams read
+   */
+  constructor(maxBytes: number, controlPlane: string, window: SendWindow) {
     this.#maxBytes = maxBytes;
+    this.#window = window;
     this.#buffers = new FrameBuffers(maxBytes);
     this.#controlPlane = controlPlane;
+  }
+
+  /** Whether `frame` for the same arguments takes no room, or there is some. */
+  hasRoom(variant: Variant, typeUrl: string, content: ResourceDelta, lastNonce: string): boolean {
+    if (!this.#window.full || atMost(content, LEAST_COUNTED_BYTES)) return true;
+    return this.#cache.has(this.#about(variant, typeUrl, content, lastNonce).key);
   }
 
   /** @param lastNonce of the response before on the same stream and type, empty when there is none */
@@ -57,9 +78,7 @@ export class Frames {
     content: ResourceDelta,
     lastNonce: string,
   ): Frame {
-    const version = this.version(content);
-    const nonce = version === lastNonce ? `${version}'` : version;
-    const key = `${protocol.variant} ${typeUrl} ${nonce}`;
+    const { version, nonce, key } = this.#about(protocol.variant, typeUrl, content, lastNonce);
     const known = this.#cache.get(key);
     if (known !== undefined) {
       this.#cache.delete(key);
@@ -74,20 +93,30 @@ export class Frames {
       controlPlane: this.#controlPlane,
       allocate: (size) => this.#buffers.take(size),
     });
-    const held = { bytes, readers: 0 };
+    const held = { bytes, readers: 0, cached: false, leave: NOTHING };
     const frame = this.#read(held, { version, nonce, shared: false });
     this.#keep(key, held);
     return frame;
   }
 
+  #about(variant: Variant, typeUrl: string, content: ResourceDelta, lastNonce: string) {
+    const version = this.version(content);
+    const nonce = version === lastNonce ? `${version}'` : version;
+    return { version, nonce, key: `${variant} ${typeUrl} ${nonce}` };
+  }
+
   #read(held: Held, about: Omit<Frame, 'bytes' | 'release'>): Frame {
+    const { length } = held.bytes;
+    if (held.readers === 0 && length > LEAST_COUNTED_BYTES) held.leave = this.#window.hold(length);
     held.readers++;
     return { ...about, bytes: held.bytes, release: () => this.#release(held) };
   }
 
   #release(held: Held): void {
     held.readers--;
-    if (held.readers === 0) this.#buffers.give(held.bytes);
+    if (held.readers > 0) return;
+    if (!held.cached) this.#buffers.give(held.bytes);
+    held.leave();
   }
 
   /** The content hash of a response. */
@@ -105,14 +134,25 @@ export class Frames {
 
   #keep(key: string, held: Held): void {
     if (held.bytes.length < LEAST_KEPT_BYTES) return;
-    held.readers++;
+    held.cached = true;
     this.#cache.set(key, held);
     this.#bytes += held.bytes.length;
     for (const [oldest, other] of this.#cache) {
       if (this.#bytes <= this.#maxBytes || oldest === key) break;
       this.#cache.delete(oldest);
       this.#bytes -= other.bytes.length;
-      this.#release(other);
+      other.cached = false;
+      if (other.readers === 0) this.#buffers.give(other.bytes);
     }
   }
+}
+
+/** Whether the resources have no more bytes than that, without counting all of them. */
+function atMost({ changed }: ResourceDelta, bytes: number): boolean {
+  let sum = 0;
+  for (const resource of changed) {
+    sum += resource.bytes.length;
+    if (sum > bytes) return false;
+  }
+  return true;
 }

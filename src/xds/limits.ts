@@ -27,6 +27,8 @@ export interface Limits {
   readonly ackPatienceMs: number;
   /** Bytes of encoded responses that are kept to be shared between streams. */
   readonly frameCacheBytes: number;
+  /** Bytes of large responses that are under way before the next is made; those that do not leave for `ackPatienceMs` do not count. */
+  readonly sendWindowBytes: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -41,6 +43,7 @@ export const DEFAULT_LIMITS: Limits = {
   firstRequestMs: 30_000,
   ackPatienceMs: 3_000,
   frameCacheBytes: 16 * 1024 * 1024,
+  sendWindowBytes: 64 * 1024 * 1024,
 };
 
 /**

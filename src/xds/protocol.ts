@@ -4,6 +4,7 @@ import type { EncodedResource, ResourceDelta } from '../proto/resource-set.ts';
 import type { Variant } from './events.ts';
 import { Exchange } from './exchange.ts';
 import { Holdings } from './holdings.ts';
+import type { NameSets } from './name-sets.ts';
 import { ruleOf, type TypeRule } from './push-order.ts';
 import type { Snapshot, Snapshots } from './snapshot.ts';
 import { Subscription } from './subscription.ts';
@@ -12,7 +13,7 @@ import { Subscription } from './subscription.ts';
 export class TypeState {
   readonly typeUrl: string;
   readonly rule: TypeRule;
-  readonly subscription: Subscription = new Subscription();
+  readonly subscription: Subscription;
   readonly holdings: Holdings = new Holdings();
   readonly exchange: Exchange = new Exchange();
   /** Whether the client came with what it had from an earlier stream. */
@@ -23,7 +24,9 @@ export class TypeState {
   heldSince: number | undefined;
   removalsHeldSince: number | undefined;
 
-  constructor(typeUrl: string) {
+  /** @param sets the names that streams of the same server ask for; default: shared with nobody */
+  constructor(typeUrl: string, sets?: NameSets) {
+    this.subscription = new Subscription(sets);
     this.typeUrl = typeUrl;
     this.rule = ruleOf(typeUrl);
   }

@@ -16,13 +16,16 @@ import type { DiscoveryEvents, StreamStatus } from './events.ts';
 import { fetched } from './fetch.ts';
 import { Frames } from './frames.ts';
 import { type Clock, DEFAULT_LIMITS, type Limits, SYSTEM_CLOCK } from './limits.ts';
+import { NameSets } from './name-sets.ts';
 import { type AnyRequest, FRAME_HEADER, type Protocol } from './protocol.ts';
 import { ConnectError, type Peer, type ResourceProvider } from './provider.ts';
 import type { Questions } from './questions.ts';
+import { SendWindow } from './send-window.ts';
 import { AGGREGATED_SERVICE, DISCOVERY_SERVICES, type DiscoveryService } from './services.ts';
 import { Snapshots } from './snapshot.ts';
 import { sotw } from './sotw.ts';
 import { type RawCall, type StatusName, Transport } from './transport.ts';
+import { Turns } from './turns.ts';
 
 export interface DiscoveryServerOptions {
   readonly provider: ResourceProvider;
@@ -56,6 +59,8 @@ export class DiscoveryServer {
 
   constructor(options: DiscoveryServerOptions) {
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const clock = options.clock ?? SYSTEM_CLOCK;
+    const window = new SendWindow(limits.sendWindowBytes, limits.ackPatienceMs, clock);
     let id = 0;
     this.#context = {
       provider: options.provider,
@@ -63,9 +68,12 @@ export class DiscoveryServer {
       controlPlane: options.controlPlane ?? '',
       events: options.events ?? {},
       limits,
-      clock: options.clock ?? SYSTEM_CLOCK,
+      clock,
+      window,
+      nameSets: new NameSets(),
+      turns: new Turns(clock),
       snapshots: new Snapshots(),
-      frames: new Frames(limits.frameCacheBytes, options.controlPlane ?? ''),
+      frames: new Frames(limits.frameCacheBytes, options.controlPlane ?? '', window),
       nextId: () => ++id,
     };
     this.#authenticate = options.authenticate ?? certificateIdentities;

@@ -1,5 +1,6 @@
 import { compareStrings } from '../base/order.ts';
 import type { EncodedResource, ResourceDelta, ResourceSet } from '../proto/resource-set.ts';
+import { WholeLists } from './whole-lists.ts';
 
 /**
  * What a set held at one revision. A stream that was sent a set keeps the snapshot of that moment, so that it always knows
@@ -37,6 +38,7 @@ export function inOrder(list: Iterable<EncodedResource>): readonly EncodedResour
 /** Makes snapshots of sets and compares them; what is made once serves all streams. */
 export class Snapshots {
   readonly #latest = new WeakMap<ResourceSet, Snapshot>();
+  readonly #lists = new WholeLists();
   readonly #differences = new WeakMap<Snapshot, WeakMap<Snapshot, ResourceDelta>>();
 
   /** The snapshot of a set as it is now. */
@@ -47,7 +49,7 @@ export class Snapshots {
     const change = latest === undefined ? undefined : set.changesSince(latest.revision);
     const changed =
       latest === undefined || change === undefined ? sorted([...set.values()]) : applied(latest.whole.changed, change);
-    const snapshot: Snapshot = { set, revision: set.revision, whole: { changed, removed: [] } };
+    const snapshot: Snapshot = { set, revision: set.revision, whole: this.#lists.of(changed) };
     this.#latest.set(set, snapshot);
     return snapshot;
   }

@@ -1,15 +1,18 @@
 import type { Status } from '../proto/discovery.ts';
-import type { EncodedResource } from '../proto/resource-set.ts';
+import type { EncodedResource, ResourceDelta } from '../proto/resource-set.ts';
 import { CLUSTER_TYPE, ENDPOINT_TYPE } from '../proto/type-urls.ts';
 import type { DiscoveryEvents, StreamInfo, StreamStatus, TypeStatus } from './events.ts';
 import type { Frames } from './frames.ts';
 import type { Clock, Limits } from './limits.ts';
 import { refusalOf } from './nack.ts';
-import { type AnyRequest, type Plan, type Protocol, TypeState } from './protocol.ts';
+import type { NameSets } from './name-sets.ts';
+import { type AnyRequest, type Protocol, TypeState } from './protocol.ts';
 import type { Session } from './provider.ts';
 import { rankOf } from './push-order.ts';
+import type { SendWindow } from './send-window.ts';
 import type { Snapshot, Snapshots } from './snapshot.ts';
 import type { Transport } from './transport.ts';
+import type { Turns } from './turns.ts';
 
 /** What all streams of a server share. */
 export interface StreamContext {
@@ -18,6 +21,9 @@ export interface StreamContext {
   readonly clock: Clock;
   readonly snapshots: Snapshots;
   readonly frames: Frames;
+  readonly window: SendWindow;
+  readonly nameSets: NameSets;
+  readonly turns: Turns;
 }
 
 /**
@@ -60,6 +66,7 @@ export class DiscoveryStream<Request extends AnyRequest> {
         onError(error);
       }
     };
+    this.#flushSoon = flush;
     this.#flushLater = (ms) =>
       context.clock.after(ms, () => {
         this.#timerAt = Number.POSITIVE_INFINITY;
@@ -72,6 +79,7 @@ export class DiscoveryStream<Request extends AnyRequest> {
     });
   }
 
+  readonly #flushSoon: () => void;
   readonly #flushLater: (ms: number) => () => void;
 
   /** The type's state on this stream, if the client has asked for it. */
@@ -119,6 +127,7 @@ export class DiscoveryStream<Request extends AnyRequest> {
     if (this.#closed) return;
     this.#closed = true;
     this.#cancelTimer();
+    this.#context.window.forget(this.#flushSoon);
     this.#session.close();
   }
 
@@ -127,7 +136,7 @@ export class DiscoveryStream<Request extends AnyRequest> {
   }
 
   #open(typeUrl: string): TypeState {
-    const state = new TypeState(typeUrl);
+    const state = new TypeState(typeUrl, this.#context.nameSets);
     const at = this.#states.findIndex((other) => rankOf(other.typeUrl) > rankOf(typeUrl));
     this.#states.splice(at === -1 ? this.#states.length : at, 0, state);
     if (this.#session.resources(typeUrl) === undefined) this.#context.events.onUnservedType?.(this.info, typeUrl);
@@ -180,7 +189,7 @@ export class DiscoveryStream<Request extends AnyRequest> {
     const holdRemovals = this.#holdsRemovals(state, to);
     const plan = this.#protocol.plan(state, to, this.#context.snapshots, holdRemovals);
     if (plan.content !== undefined) {
-      if (this.#waits(state)) return;
+      if (this.#waits(state) || !this.#hasRoom(state, plan.content)) return;
       this.#send(state, plan.content, plan.fresh);
     }
     state.heldSince = undefined;
@@ -188,7 +197,15 @@ export class DiscoveryStream<Request extends AnyRequest> {
     state.subscription.settle();
   }
 
-  #send(state: TypeState, content: NonNullable<Plan['content']>, fresh: readonly EncodedResource[]): void {
+  /** Whether a response may be made now; if not, it will be when others have left. */
+  #hasRoom({ typeUrl, exchange }: TypeState, content: ResourceDelta): boolean {
+    const { frames, window } = this.#context;
+    if (frames.hasRoom(this.#protocol.variant, typeUrl, content, exchange.nonce)) return true;
+    window.wait(this.#flushSoon);
+    return false;
+  }
+
+  #send(state: TypeState, content: ResourceDelta, fresh: readonly EncodedResource[]): void {
     const { clock, events, frames } = this.#context;
     const frame = frames.frame(this.#protocol, state.typeUrl, content, state.exchange.nonce);
     const { nonce, version, bytes, shared } = frame;

@@ -1,4 +1,11 @@
+import { NameSets, sameNames } from './name-sets.ts';
+
 const ALL = '*';
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** Once at least one of so many names is new, the set is looked for among those of other streams again. */
+const SHARE_AFTER = 4;
 
 /**
  * What a client wants of one type, and what of it is owed: to be sent whether or not the client is thought to have it.
@@ -9,11 +16,21 @@ export class Subscription {
   #wildcard = false;
   /** Whether a name was ever asked for: from then on, no names means nothing instead of everything. */
   #named = false;
-  readonly #names = new Set<string>();
+  readonly #sets: NameSets;
+  /** Shared with other streams, unless it is `#own`. */
+  #names: ReadonlySet<string> = NOTHING;
+  #own: Set<string> | undefined;
+  /** How many names came or went since the set was last shared. */
+  #changes = 0;
   readonly #owed = new Set<string>();
   #implies: ((name: string) => boolean) | undefined;
   #owesAll = false;
   #owesAnswer = false;
+
+  /** @param sets where streams that ask for the same names find each other's sets */
+  constructor(sets: NameSets = new NameSets()) {
+    this.#sets = sets;
+  }
 
   /** Everything there is, besides the names. */
   get wildcard(): boolean {
@@ -86,6 +103,10 @@ export class Subscription {
     this.#owed.clear();
     this.#owesAll = false;
     this.#owesAnswer = false;
+    if (this.#own === undefined || this.#changes * SHARE_AFTER < this.#own.size) return;
+    this.#names = this.#sets.shared(this.#own);
+    this.#own = undefined;
+    this.#changes = 0;
   }
 
   /** An empty first request, for types where it means everything. */
@@ -104,7 +125,7 @@ export class Subscription {
         this.#wildcard = true;
         this.#owesAll = known === undefined;
       } else {
-        this.#names.add(name);
+        if (!this.#names.has(name)) this.#changed().add(name);
         if (!known?.has(name)) this.#owed.add(name);
       }
     }
@@ -119,7 +140,8 @@ export class Subscription {
       if (name === ALL) {
         this.#wildcard = false;
         this.#owesAll = false;
-      } else if (this.#names.delete(name)) {
+      } else if (this.#names.has(name)) {
+        this.#changed().delete(name);
         if (this.#wildcard) this.#owed.add(name);
         else this.#owed.delete(name);
       }
@@ -136,16 +158,22 @@ export class Subscription {
       this.#owesAnswer = true;
     }
     this.#wildcard = wildcard;
-    for (const name of this.#names) {
-      if (wanted.has(name)) continue;
-      this.#names.delete(name);
-      this.#owed.delete(name);
-    }
+    if (sameNames(wanted, this.#names)) return;
+    for (const name of this.#names) if (!wanted.has(name)) this.#owed.delete(name);
     for (const name of wanted) {
       if (this.#names.has(name)) continue;
-      this.#names.add(name);
       this.#owed.add(name);
       this.#owesAnswer = true;
     }
+    this.#names = this.#sets.shared(wanted);
+    this.#own = undefined;
+  }
+
+  /** The names as a set that no other stream reads, about to change. */
+  #changed(): Set<string> {
+    this.#own ??= new Set(this.#names);
+    this.#names = this.#own;
+    this.#changes++;
+    return this.#own;
   }
 }

@@ -6,6 +6,8 @@ import type { ResourceDelta } from '../../../src/proto/resource-set.ts';
 import { CLUSTER_TYPE } from '../../../src/proto/type-urls.ts';
 import { delta } from '../../../src/xds/delta.ts';
 import { Frames } from '../../../src/xds/frames.ts';
+import { SYSTEM_CLOCK } from '../../../src/xds/limits.ts';
+import { SendWindow } from '../../../src/xds/send-window.ts';
 import { sotw } from '../../../src/xds/sotw.ts';
 import { fakeResource } from '../../support/fake-provider.ts';
 
@@ -13,10 +15,11 @@ const content = (text: string, removed: readonly string[] = []): ResourceDelta =
   changed: [fakeResource('a', text)],
   removed,
 });
+const roomy = (): SendWindow => new SendWindow(Number.MAX_SAFE_INTEGER, 1_000, SYSTEM_CLOCK);
 const large = (seed: string): ResourceDelta => content(seed.repeat(2_000));
 
 test('a frame is the message behind a flag and its length', () => {
-  const frames = new Frames(1_000_000, 'istiod');
+  const frames = new Frames(1_000_000, 'istiod', roomy());
   const { bytes, nonce, version } = frames.frame(sotw, CLUSTER_TYPE, content('1'), '');
   assert.equal(bytes.readUInt8(0), 0);
   assert.equal(bytes.readUInt32BE(1), bytes.length - 5);
@@ -31,7 +34,7 @@ test('a frame is the message behind a flag and its length', () => {
 });
 
 test('equal content is the same bytes; other content, type, variant or nonce is not', () => {
-  const frames = new Frames(1_000_000, '');
+  const frames = new Frames(1_000_000, '', roomy());
   const first = frames.frame(delta, CLUSTER_TYPE, large('1'), '');
   assert.equal(frames.frame(delta, CLUSTER_TYPE, large('1'), 'other').bytes, first.bytes);
   assert.notEqual(frames.frame(delta, CLUSTER_TYPE, large('2'), '').bytes, first.bytes);
@@ -44,7 +47,7 @@ test('equal content is the same bytes; other content, type, variant or nonce is 
 });
 
 test('names that run into each other do not make equal versions', () => {
-  const frames = new Frames(1_000_000, '');
+  const frames = new Frames(1_000_000, '', roomy());
   const resource = (name: string, version: string) => ({ name, version, bytes: new Uint8Array() });
   const versions = [
     { changed: [resource('a', 'b'), resource('c', 'd')], removed: [] },
@@ -57,7 +60,7 @@ test('names that run into each other do not make equal versions', () => {
 });
 
 test('frames are kept up to a number of bytes, the least used goes first, the newest is always kept', () => {
-  const frames = new Frames(10_000, '');
+  const frames = new Frames(10_000, '', roomy());
   const shared = (text: string): boolean => frames.frame(delta, CLUSTER_TYPE, large(text), '').shared;
   for (const text of ['1', '2', '3', '4']) assert.equal(shared(text), false);
   assert.equal(shared('1'), true);
@@ -70,7 +73,7 @@ test('frames are kept up to a number of bytes, the least used goes first, the ne
 });
 
 test('bytes are used again once the cache and every reader have let go of them', () => {
-  const frames = new Frames(300_000, '');
+  const frames = new Frames(300_000, '', roomy());
   const of = (letter: string) => frames.frame(delta, CLUSTER_TYPE, content(letter.repeat(200_000)), '');
   const first = of('a');
   const alsoFirst = of('a');
@@ -86,7 +89,7 @@ test('bytes are used again once the cache and every reader have let go of them',
 });
 
 test('a resource in pieces is not put together for a frame', () => {
-  const frames = new Frames(1_000_000, '');
+  const frames = new Frames(1_000_000, '', roomy());
   const { bytes, ...about } = fakeResource('a', 'text');
   const inPieces = {
     ...about,
@@ -96,7 +99,7 @@ test('a resource in pieces is not put together for a frame', () => {
     },
   };
   for (const protocol of [sotw, delta]) {
-    const whole = new Frames(1_000_000, '').frame(protocol, CLUSTER_TYPE, content('text'), '').bytes;
+    const whole = new Frames(1_000_000, '', roomy()).frame(protocol, CLUSTER_TYPE, content('text'), '').bytes;
     assert.deepEqual(frames.frame(protocol, CLUSTER_TYPE, { changed: [inPieces], removed: [] }, '').bytes, whole);
   }
 });

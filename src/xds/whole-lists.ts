@@ -1,0 +1,30 @@
+import type { EncodedResource, ResourceDelta } from '../proto/resource-set.ts';
+
+/** Sharing a shorter list saves less than looking for it costs. */
+const LEAST_LENGTH = 64;
+/** Lists with the same resource in their middle among which an equal one is looked for: the newest. */
+const MOST_COMPARED = 8;
+
+/**
+ * One object for all lists of the very same resources. The sets of many scopes are equal, above all where every scope sees the
+ * whole mesh: their clients then share the list, its version and its bytes.
+ */
+export class WholeLists {
+  readonly #byMiddle = new WeakMap<EncodedResource, readonly WeakRef<ResourceDelta>[]>();
+
+  /** @param changed sorted by name, not to be changed any more */
+  of(changed: readonly EncodedResource[]): ResourceDelta {
+    const middle = changed[changed.length >>> 1];
+    if (changed.length < LEAST_LENGTH || middle === undefined) return { changed, removed: [] };
+    const known = (this.#byMiddle.get(middle) ?? []).filter((list) => list.deref() !== undefined);
+    const equal = known.map((list) => list.deref()).find((list) => list !== undefined && same(list.changed, changed));
+    if (equal !== undefined) return equal;
+    const whole: ResourceDelta = { changed, removed: [] };
+    this.#byMiddle.set(middle, [new WeakRef(whole), ...known].slice(0, MOST_COMPARED));
+    return whole;
+  }
+}
+
+function same(a: readonly EncodedResource[], b: readonly EncodedResource[]): boolean {
+  return a.length === b.length && a.every((resource, i) => resource === b[i]);
+}
