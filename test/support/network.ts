@@ -12,7 +12,7 @@ export const PROXY_UID = 1337;
 const MARK = '1337';
 const TABLE = '133';
 /** The next hop of every machine. */
-const GATEWAY = '169.254.0.1';
+export const GATEWAY = '169.254.0.1';
 const GATEWAY_V6 = 'fe80::1';
 /** Addresses of the world that machines ask for names: the second when they have no IPv4. */
 export const NAME_SERVERS: readonly [string, string] = ['169.254.0.53', 'fd53::53'];

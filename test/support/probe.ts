@@ -23,6 +23,8 @@ export interface Probe {
   readonly headers?: Readonly<Record<string, string>>;
   /** The address to connect from. */
   readonly from?: string;
+  /** Says in the first line who connects, as a load balancer does (PROXY protocol, version 1). */
+  readonly proxyProtocol?: boolean;
 }
 
 export interface ProbeAnswer {
@@ -47,19 +49,27 @@ export async function probe(sent: Probe): Promise<ProbeAnswer> {
   }
 }
 
-function connection({ to, tls, from }: Probe): Promise<Socket> {
+function connection({ to, tls, from, proxyProtocol }: Probe): Promise<Socket> {
   const [, host = '', port = ''] = to.match(/^(.*):(\d+)$/) ?? [];
   const address = { host: host.replace(/[[\]]/g, ''), port: Number(port) };
   const target = to.startsWith('/') ? { path: to } : { ...address, ...(from ? { localAddress: from } : {}) };
   return new Promise((resolve, reject) => {
     const { alpn, ...rest } = tls ?? {};
     const options = { ...target, ...rest, rejectUnauthorized: false, ...(alpn ? { ALPNProtocols: [...alpn] } : {}) };
-    const socket = tls ? connectTls(options) : connect(target);
+    const plain = tls && !proxyProtocol ? undefined : connect(target);
+    if (proxyProtocol) plain?.once('connect', () => plain.write(proxyLine(plain)));
+    const socket = tls ? connectTls(plain === undefined ? options : { ...options, socket: plain }) : (plain as Socket);
     socket.setTimeout(WITHIN_MS, () => socket.destroy(new Error(`no connection within ${WITHIN_MS} ms`)));
     socket.once('error', reject);
     socket.once('close', () => reject(new Error('connection closed')));
     socket.once(tls ? 'secureConnect' : 'connect', () => resolve(socket));
   });
+}
+
+/** @see https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt section 2.1 */
+function proxyLine({ localAddress, localPort, remoteAddress, remotePort }: Socket): string {
+  const family = localAddress?.includes(':') ? 'TCP6' : 'TCP4';
+  return `PROXY ${family} ${localAddress} ${remoteAddress} ${localPort} ${remotePort}\r\n`;
 }
 
 function overHttp(

@@ -1,8 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/base/json.ts';
 import { type CaseProxy, type CorpusCase, expectedResources } from '../../parity/case-files.ts';
 import type { Certificate, TestAuthority } from '../../support/certificates.ts';
+import { GATEWAY } from '../../support/network.ts';
 import type { Probe } from '../../support/probe.ts';
 import { secretsOf } from '../../support/references.ts';
+import { isRefused } from './connection-rules.ts';
 import type { Request } from './expectation.ts';
 
 function object(value: JsonValue | undefined): JsonObject {
@@ -34,8 +36,8 @@ interface Chain {
 
 /**
  * One request for each filter chain of a router's listeners: to where it listens, with the server name, the protocols and the
- * certificate that its conditions ask for, and to a host and a path that its routes know. One whose secret does not exist, or
- * behind which nobody is, is not answered.
+ * certificate that its conditions ask for, and to a host and a path that its routes know. One whose secret does not exist, behind
+ * which nobody is, or whose policies refuse the connection, is not answered.
  *
  * @param sds the node has an SDS server: without one there is no TLS with the workload's certificate or with files
  */
@@ -56,7 +58,8 @@ export function gatewayRequests(
     .map((one) => {
       const probe = probeOf(one, proxy, routes, authority);
       const lacks = secretsOf(one.chain).some((name) => !secrets.has(name));
-      const isClosed = lacks || endpointsBehind(one.chain, corpusCase, proxy)?.length === 0;
+      const isClosed =
+        lacks || endpointsBehind(one.chain, corpusCase, proxy)?.length === 0 || isRefused(one.chain, GATEWAY);
       const expect = isClosed ? { closed: true as const } : { answered: true as const };
       // Only its own addresses lead to the machine.
       const isOutside = proxy.ips.includes(probe.to.replace(/:\d+$/, '').replace(/[[\]]/g, ''));
@@ -110,9 +113,14 @@ function probeOf(
   const known = manager && routes.get(String(at(manager, 'rds', 'routeConfigName')));
   return {
     to: placeOf(listener, proxy),
+    ...(expectsProxyProtocol(listener) ? { proxyProtocol: true } : {}),
     ...(isHttp ? asked(known, servername) : { protocol: 'tcp' }),
     ...(isTls ? { tls: tlsOf(chain, servername, authority) } : {}),
   };
+}
+
+function expectsProxyProtocol({ listenerFilters }: JsonObject): boolean {
+  return objects(listenerFilters).some(({ name }) => name === 'envoy.filters.listener.proxy_protocol');
 }
 
 function placeOf(listener: JsonObject, { ips }: CaseProxy): string {
