@@ -29,13 +29,17 @@ export function debugRoutes(sources: DebugSources): readonly Route[] {
       doc: '?proxyID=NAME: the resources of a proxy as it is sent them',
       answer: (query) => ofProxy(sources.sessions, query.get('proxyID') ?? '', configDump),
     },
-    {
-      path: '/debug/diagnosticsz',
-      doc: 'findings about the configuration, each with its place',
-      answer: () => json(sources.diagnostics()),
-    },
+    diagnosticsRoute(() => sources.diagnostics()),
     { path: '/debug/scopez', doc: 'scopes, and the proxies that share each', answer: () => json(scopes(sources)) },
   ];
+}
+
+export function diagnosticsRoute(diagnostics: () => readonly Diagnostic[]): Route {
+  return {
+    path: '/debug/diagnosticsz',
+    doc: 'findings about the configuration, each with its place',
+    answer: () => json(diagnostics()),
+  };
 }
 
 /** Kinds of which some are made of Ingresses and objects of the Gateway API. */

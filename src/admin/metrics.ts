@@ -119,6 +119,17 @@ export function createMetrics(version: string, sources: MetricSources): Metrics 
   };
 }
 
+/** The metrics of a process that gives certificates and serves no proxies. */
+export function authorityMetrics(
+  version: string,
+  times: MetricSources['authority'],
+): Pick<Metrics, 'registry' | 'certificates'> {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  describeServer(registry, version);
+  return { registry, certificates: certificateMetrics(registry, times) };
+}
+
 export function metricsRoute({ registry }: Pick<Metrics, 'registry'>): Route {
   return {
     path: '/metrics',

@@ -33,6 +33,7 @@ import type { StreamStatus } from '../xds/events.ts';
 import { SYSTEM_CLOCK } from '../xds/limits.ts';
 import type { Peer } from '../xds/provider.ts';
 import { DiscoveryServer } from '../xds/server.ts';
+import { startAuthority } from './authority-only.ts';
 import { Convergence } from './convergence.ts';
 import {
   checksIdentities,
@@ -43,6 +44,7 @@ import {
   strictChecks,
 } from './environment.ts';
 import { bothEvents, logEvents, logFindings } from './events.ts';
+import { findingFiles } from './finding-files.ts';
 import { Findings } from './findings.ts';
 import { tellHours } from './hours.ts';
 import { hasVanished, isIncomplete, tokenPolicies } from './incomplete.ts';
@@ -51,7 +53,7 @@ import { metricSources } from './metric-sources.ts';
 import { patientSink } from './patient-sink.ts';
 import { resourceProvider } from './provider.ts';
 import { refusedFrom } from './refused-from.ts';
-import { AUTHORITY_SOURCE, Security } from './security.ts';
+import { Security } from './security.ts';
 import { Servers, type ServerTransport } from './servers.ts';
 import type { Settings } from './settings.ts';
 import { CONFIG_DIRECTORY, configSources } from './sources.ts';
@@ -79,7 +81,7 @@ export interface IstiodOptions {
 const FIRST_KEYS_MS = 3000;
 
 /** What is given back when the control plane stops, or can not start. */
-interface Held {
+export interface Held {
   readonly abort: AbortController;
   readonly state: State;
   servers: Servers | undefined;
@@ -100,7 +102,8 @@ export async function startIstiod(options: IstiodOptions): Promise<Istiod> {
   };
   process.once('exit', onExit);
   try {
-    const { listening, stop } = await start(options, held);
+    const onlySigns = options.settings.mode === 'ca';
+    const { listening, stop } = await (onlySigns ? startAuthority(options, held) : start(options, held));
     return { listening, stop: () => stop().then(giveBack) };
   } catch (error) {
     await giveBack();
@@ -239,9 +242,10 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
   const stopStatuses = writeStatuses(graph, pipeline.statuses, statusFiles);
   findings = new Findings(graph, store, pipeline.analysis, (changes) => logFindings(log, changes));
 
-  security.start(convergence.sink(store.source(AUTHORITY_SOURCE)), (roots) =>
-    graph.batch(() => pipeline.mesh.roots.own.set(ONE, roots)),
-  );
+  security.start({
+    roots: (pem) => graph.batch(() => pipeline.mesh.roots.own.set(ONE, pem)),
+    findings: findingFiles(convergence.sink(store.source('file:authority'))),
+  });
   await servers.openForProxies();
   phase = 'ready';
   const listening = servers.addresses;

@@ -82,7 +82,7 @@ export const IstiodOptionsSchema: Message = message('IstiodOptions', "The server
   watchNamespaces: list(string, 'Namespaces to read; empty: all.'),
   mode: one(
     enumeration('Mode', 'What the process does.', ['full', 'minion', 'ca']),
-    'What the process does; only `full` is in this version.',
+    'What the process does: `ca` gives certificates and serves no proxies; `minion` is not in this version.',
     {
       default: 'full',
     },

@@ -6,8 +6,6 @@ import { readCertificates } from '../base/certificate.ts';
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { isLoopback, parseAddress } from '../base/host-port.ts';
 import { LIMITS } from '../config/limits.ts';
-import { type ParsedFile, parsedFile } from '../config/parsed.ts';
-import type { ConfigSink } from '../config/sink.ts';
 import type { Environment } from '../process/environment.ts';
 import type { Logger } from '../process/log.ts';
 import { Authenticator, type TrustDomains } from '../security/authenticator.ts';
@@ -30,8 +28,6 @@ import type { Settings } from './settings.ts';
 import { STATE_DIRECTORY } from './state.ts';
 import { type TokenIssuers, tokenIssuers } from './token-issuers.ts';
 
-export const AUTHORITY_SOURCE = 'file:authority';
-
 const OUTSIDE_ROOTS = 'etc/certs/root-cert.pem';
 
 /** Where a root of our own stands, below the working directory. */
@@ -52,6 +48,14 @@ export interface SecurityOptions {
   readonly events: CertificateEvents;
 }
 
+/** Told of what is read, at once and when it changes. */
+export interface SecurityListener {
+  /** Roots by which workloads verify each other, in PEM; none when nobody here vouches for any. */
+  roots(pem: readonly string[]): void;
+  /** All that is wrong with the files. */
+  findings(all: readonly Diagnostic[]): void;
+}
+
 /** Certificates of the mesh, and who callers are. Does nothing before `start`. */
 export class Security {
   readonly callers: Callers;
@@ -65,9 +69,7 @@ export class Security {
   #joinTokens: readonly JoinToken[] = [];
   #tokenFindings: readonly Diagnostic[] = [];
   #watched: WatchedFiles | undefined;
-  #sink: ConfigSink | undefined;
-  #told: ReadonlySet<string> = new Set();
-  #listener: (roots: readonly string[]) => void = () => {};
+  #listener: SecurityListener = { roots: () => {}, findings: () => {} };
 
   constructor(options: SecurityOptions) {
     this.#options = options;
@@ -88,23 +90,18 @@ export class Security {
     this.own = { pair: () => pair.current(), roots: () => authority.issuer?.roots };
   }
 
-  /**
-   * Reads what there is, and follows it.
-   * @param roots told of the roots by which workloads verify each other, in PEM, at once and when they change
-   */
-  start(sink: ConfigSink, roots: (pem: readonly string[]) => void): void {
+  /** Reads what there is, and follows it. */
+  start(listener: SecurityListener): void {
     const { root, log, clock } = this.#options;
-    this.#sink = sink;
-    this.#listener = roots;
+    this.#listener = listener;
     const watched = new WatchedFiles({ base: root, log, clock, changed: (paths) => this.#look(paths) });
     this.#watched = watched;
     // Watched before they are read, so that no write in between is lost.
-    watched.watch(new Set([...(this.authority === undefined ? [] : this.#authorityFiles()), JOIN_TOKENS_FILE]));
+    const own = this.authority === undefined ? [] : this.#authorityFiles();
+    watched.watch(new Set([...own, OUTSIDE_ROOTS, JOIN_TOKENS_FILE]));
     this.#readTokens();
     this.authority?.start();
-    const files = this.#files();
-    this.#told = new Set(files.keys());
-    sink.replace([...files.values()]);
+    this.#tellFindings();
     this.#tellIssuer();
     this.#tellRoots();
   }
@@ -169,7 +166,7 @@ export class Security {
   #look(paths: ReadonlySet<string>): void {
     if (paths.has(JOIN_TOKENS_FILE)) {
       this.#readTokens();
-      this.#tell();
+      this.#tellFindings();
     }
     if ([...paths].some((path) => path !== JOIN_TOKENS_FILE)) this.authority?.look();
     if (paths.has(OUTSIDE_ROOTS)) this.#tellRoots();
@@ -189,20 +186,20 @@ export class Security {
   }
 
   #changed(): void {
-    this.#tell();
+    this.#tellFindings();
     this.#tellIssuer();
     this.#tellRoots();
   }
 
   #tellRoots(): void {
     const { issuer } = this.authority ?? {};
-    const texts = issuer === undefined ? [] : [issuer.roots, this.#outsideRoots()];
+    const texts = [issuer?.roots ?? '', this.#outsideRoots()];
     const all = texts.flatMap((text) => {
       const read = readCertificates(text);
       return typeof read === 'string' ? [] : read;
     });
     const each = new Map(all.map((one) => [one.fingerprint256, one.toString()]));
-    this.#listener([...each.values()]);
+    this.#listener.roots([...each.values()]);
   }
 
   /** Roots of an outside authority, beside the server's certificate of it; what is wrong with them TLS says. */
@@ -222,30 +219,10 @@ export class Security {
     this.#options.log.info({ authority: subject, until }, 'workloads get certificates from the authority');
   }
 
-  #tell(): void {
-    const files = this.#files();
-    const gone = this.#told.difference(new Set(files.keys()));
-    this.#told = new Set(files.keys());
-    this.#sink?.batch(() => {
-      for (const file of gone) this.#sink?.apply(file, undefined);
-      for (const [file, parsed] of files) this.#sink?.apply(file, parsed);
-    });
-  }
-
-  /** Files with findings. */
-  #files(): ReadonlyMap<string, ParsedFile> {
+  #tellFindings(): void {
     const { problem } = this.authority ?? {};
-    const findings = [
-      ...(problem === undefined ? [] : [finding('VM0505', problem.file, problem.message)]),
-      ...this.#tokenFindings,
-    ];
-    const byFile = Map.groupBy(findings, ({ location }) => location.file);
-    return new Map(
-      [...byFile].map(([file, diagnostics]) => {
-        const raw = { file, line: 1, text: '' };
-        return [file, parsedFile(file, '', [{ raw, configs: [], refused: [], diagnostics }])];
-      }),
-    );
+    const own = problem === undefined ? [] : [finding('VM0505', problem.file, problem.message)];
+    this.#listener.findings([...own, ...this.#tokenFindings]);
   }
 }
 

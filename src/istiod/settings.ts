@@ -76,7 +76,7 @@ export function parseSettings(text: string): ReadSettings {
 /** Options that the schema allows, and this version does not have: a server that does less than it is asked must not start. */
 function* optionFindings({ mode = 'full', registry, secretsOverPlaintext }: Written): Generator<Finding> {
   const at = placeOf([]);
-  if (mode !== 'full') yield at.at('mode').error(`${mode} is not in this version: write full`, 'VM0401');
+  if (mode === 'minion') yield at.at('mode').error(`${mode} is not in this version: write full or ca`, 'VM0401');
   if (registry?.store === 'etcd')
     yield at.at('registry', 'store').error('etcd is not in this version: write embedded', 'VM0401');
   if (secretsOverPlaintext === true)

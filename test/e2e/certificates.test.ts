@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { Client, credentials, status } from '@grpc/grpc-js';
+import { SigningAuthority } from '../support/authorities.ts';
 import { askCertificate } from '../support/certificate-client.ts';
 import { certificateRequest, disbelief } from '../support/certificates.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
@@ -26,12 +28,19 @@ function joinTokens(token: string, expires = '2100-01-01T00:00:00Z'): string {
   return `tokens:\n- {sha256: ${sha256}, namespace: shop, serviceAccount: client, expires: "${expires}"}\n`;
 }
 
-async function served(env: Readonly<Record<string, string>> = {}): Promise<Served> {
+interface Options {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly settings?: string;
+  readonly prepare?: (dir: WorkDir) => void;
+}
+
+async function served({ env = {}, settings = '', prepare }: Options = {}): Promise<Served> {
   const dir = new WorkDir('authority');
+  prepare?.(dir);
   const token = randomBytes(24).toString('base64url');
   dir.write('etc/istio/join-tokens.yaml', joinTokens(token));
   const listen = { grpcTls: '127.0.0.1:0', grpcUnix: dir.at('xds.sock') };
-  const istiod = await IstiodProcess.start({ root: dir.path, listen, env });
+  const istiod = await IstiodProcess.start({ root: dir.path, listen, env, settings });
   return {
     dir,
     istiod,
@@ -42,6 +51,23 @@ async function served(env: Readonly<Record<string, string>> = {}): Promise<Serve
       dir[Symbol.dispose]();
     },
   };
+}
+
+/** How a stream of discovery ends. */
+function streamStatus(address: string): Promise<string | undefined> {
+  const channel = new Client(address, credentials.createInsecure());
+  const call = channel.makeBidiStreamRequest(
+    '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources',
+    (bytes: Buffer) => bytes,
+    (bytes: Buffer) => bytes,
+  );
+  call.on('error', () => {});
+  return new Promise((resolve) => {
+    call.on('status', ({ code }) => {
+      channel.close();
+      resolve(status[code]);
+    });
+  });
 }
 
 function identityOf(pem: string | undefined): string | undefined {
@@ -132,7 +158,7 @@ test('a token of an issuer that JWT_RULE names proves who asks', async () => {
     jwksUri: `http://127.0.0.1:${server.port}/keys`,
     audiences: ['vms'],
   };
-  await using istiod = await served({ JWT_RULE: JSON.stringify(rule) });
+  await using istiod = await served({ env: { JWT_RULE: JSON.stringify(rule) } });
   const { dir, address } = istiod;
   const { csr } = certificateRequest([`URI:${IDENTITY}`]);
   const ask = (token: string) =>
@@ -148,4 +174,80 @@ test('a token of an issuer that JWT_RULE names proves who asks', async () => {
     /^PERMISSION_DENIED/,
   );
   assert.match(String(await ask(second.token(claims))), /^UNAUTHENTICATED: .*not signed by a key of its issuer/);
+});
+
+test('an intermediate is replaced without a restart, by renames, in place, and by a link that is swapped', async () => {
+  using root = new SigningAuthority('root', { days: 30 });
+  const names = ['first', 'renamed', 'written', 'linked'];
+  const all = names.map((name, i) => root.intermediate(name, { days: 10 + i }).files());
+  const put = (
+    dir: WorkDir,
+    at: string,
+    files: (typeof all)[number] | undefined,
+    write = dir.write.bind(dir),
+  ): void => {
+    write(`${at}/ca-key.pem`, files?.key ?? '');
+    write(`${at}/ca-cert.pem`, files?.certificate ?? '');
+    write(`${at}/cert-chain.pem`, files?.chain ?? '');
+    write(`${at}/root-cert.pem`, files?.roots ?? '');
+  };
+  await using server = await served({
+    prepare(dir) {
+      put(dir, 'etc/first', all[0]);
+      symlinkSync('first', dir.at('etc/cacerts'));
+    },
+  });
+  const { dir, address, token, istiod } = server;
+  const { csr } = certificateRequest();
+  const isSignedBy = (name: string) =>
+    waitFor(
+      async () => {
+        const answer = await askCertificate({ address, roots: root.certificate, token, csr });
+        if (typeof answer === 'string') throw new Error(answer);
+        assert.equal(disbelief(answer, { roots: root.certificate }), undefined);
+        return new X509Certificate(answer[0] ?? '').issuer === `CN=${name}`;
+      },
+      { what: `a certificate of ${name}` },
+    );
+  await isSignedBy('first');
+  put(dir, 'etc/cacerts', all[1]);
+  await isSignedBy('renamed');
+  put(dir, 'etc/cacerts', all[2], (path, text) => writeFileSync(dir.at(path), text));
+  await isSignedBy('written');
+  put(dir, 'etc/second', all[3]);
+  symlinkSync('second', dir.at('etc/next'));
+  renameSync(dir.at('etc/next'), dir.at('etc/cacerts'));
+  await isSignedBy('linked');
+  const end = new X509Certificate(all[3]?.certificate ?? '').validToDate.getTime() / 1000;
+  assert.match(await istiod.metrics(), new RegExp(`^citadel_server_cert_chain_expiry_timestamp ${end}$`, 'm'));
+  assert.deepEqual(await istiod.json('/debug/diagnosticsz'), []);
+});
+
+test('an istiod that is only an authority gives certificates in the trust domain of mesh.yaml, and serves no proxies', async () => {
+  await using server = await served({
+    settings: 'mode: ca\n',
+    prepare: (dir) => dir.write('etc/istio/mesh.yaml', 'trustDomain: one.example\n'),
+  });
+  const { dir, address, token, istiod } = server;
+  const roots = dir.read('var/lib/istio/ca/root-cert.pem');
+  const { csr } = certificateRequest();
+  const domain = async () => {
+    const answer = await askCertificate({ address, roots, token, csr });
+    return typeof answer === 'string' ? answer : identityOf(answer[0]);
+  };
+  assert.equal(await domain(), 'URI:spiffe://one.example/ns/shop/sa/client');
+  dir.write('etc/istio/mesh.yaml', 'trustDomain: two.example\n');
+  await waitFor(async () => (await domain()) === 'URI:spiffe://two.example/ns/shop/sa/client', {
+    what: 'the new domain',
+  });
+  dir.write('etc/istio/mesh.yaml', 'trustDomain: [\n');
+  const findings = () => istiod.json<readonly unknown[]>('/debug/diagnosticsz');
+  await waitFor(async () => (await findings()).length > 0, { what: 'a finding about mesh.yaml' });
+  assert.equal(await domain(), 'URI:spiffe://two.example/ns/shop/sa/client');
+  assert.deepEqual(Object.keys(istiod.addresses).sort(), ['grpcTls', 'grpcUnix', 'http', 'monitoring']);
+  assert.equal(await streamStatus(`unix:${dir.at('xds.sock')}`), 'UNIMPLEMENTED');
+  assert.match(await istiod.metrics(), /^citadel_server_csr_count \d+$/m);
+  dir.write('etc/istio/join-tokens.yaml', 'tokens: [{sha256: abc}]\n');
+  await waitFor(async () => (await findings()).length > 2, { what: 'findings about tokens' });
+  assert.match(String(await domain()), /^UNAUTHENTICATED/);
 });
