@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { cidrBlock } from '../base/cidr.ts';
 import { parseDuration } from '../base/duration.ts';
 import { addressProblem, parseAddress } from '../base/host-port.ts';
 import { parsedObject } from '../base/json.ts';
@@ -21,6 +22,13 @@ const duration: Check = (value) =>
   parseDuration(value) === undefined ? 'write a duration, as 5s or 250ms' : undefined;
 const ratio: Check = (value) => (Number(value) >= 0 && Number(value) <= 1 ? undefined : 'write a part of 1, as 0.5');
 const port: Check = (value) => (/^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? undefined : 'write a port');
+const portOrAll: Check = (value) => (value === '*' ? undefined : port(value));
+const block: Check = (value) =>
+  cidrBlock(value) === undefined ? 'write a block of addresses, as 10.0.0.0/8' : undefined;
+const blockOrAll: Check = (value) => (value === '*' ? undefined : block(value));
+const number: Check = (value) => (/^\d{1,9}$/.test(value) ? undefined : 'write a number');
+const networkInterface: Check = (value) =>
+  /^[\w.+-]{1,15}$/.test(value) ? undefined : 'write the name of an interface, as eth1';
 const ENVOY_LEVELS = ['trace', 'debug', 'info', 'warning', 'error', 'critical', 'off'];
 const ip: Check = (value) => (isIP(value) === 0 ? 'write an IP address' : undefined);
 const object: Check = (value) =>
@@ -85,9 +93,9 @@ export const AGENT_VARIABLES: Readonly<Record<string, AgentVariable>> = {
   ),
   ISTIO_META_ENABLE_DNS_SERVER: of('Whether the agent of a gateway answers DNS.', bool, 'false'),
   DNS_PROXY_ADDR: of(
-    'Where it answers: `host:port`, or several with commas; `localhost` is 127.0.0.1 and ::1, port 0 any that is free.',
+    'Where it answers: `host:port`, or several with commas; `localhost` is 127.0.0.1, and ::1 where the machine has it; port 0: any that is free.',
     listed((value) => addressProblem(value)),
-    '127.0.0.1:15053',
+    'localhost:15053',
   ),
   DNS_UPSTREAM: of(
     'Name servers that are asked for names outside of the mesh, `ip:port` with commas. Else those of `var/lib/istio/resolv.conf`, or of `etc/resolv.conf`.',
@@ -112,6 +120,46 @@ export const AGENT_VARIABLES: Readonly<Record<string, AgentVariable>> = {
     'false',
   ),
   MINIMUM_DRAIN_DURATION: of('How long it drains at least, then.', duration, '5s'),
+  ISTIO_INBOUND_PORTS: of('Ports of the workload whose traffic is captured; `*`: all.', listed(portOrAll), '*'),
+  ISTIO_LOCAL_EXCLUDE_PORTS: of(
+    'Ports that are left out then, beside 22, 15020, 15021 and 15090, which always are.',
+    listed(port),
+  ),
+  ISTIO_SERVICE_CIDR: of('Blocks of addresses to which traffic is captured; `*`: all.', listed(blockOrAll), '*'),
+  ISTIO_SERVICE_EXCLUDE_CIDR: of('Blocks of addresses that are left out.', listed(block)),
+  ISTIO_OUTBOUND_PORTS: of('Ports to which traffic is captured, whatever its address.', listed(port)),
+  ISTIO_LOCAL_OUTBOUND_PORTS_EXCLUDE: of('Ports to which traffic is not captured.', listed(port)),
+  ISTIO_EXCLUDE_INTERFACES: of('Interfaces whose traffic is not captured.', listed(networkInterface)),
+  ISTIO_META_INTERCEPTION_MODE: of(
+    'Whether traffic is captured: REDIRECT, or NONE, where programs call ports of the proxy.',
+    oneOf('REDIRECT', 'TPROXY', 'NONE'),
+    'REDIRECT',
+  ),
+  ISTIO_INBOUND_INTERCEPTION_MODE: of(
+    'How traffic comes to the proxy; TPROXY is not in this version.',
+    (value) =>
+      value === 'REDIRECT'
+        ? undefined
+        : value === 'TPROXY'
+          ? 'it is not in this version: write REDIRECT'
+          : 'write REDIRECT',
+    'REDIRECT',
+  ),
+  ISTIO_CUSTOM_IP_TABLES: of(
+    'Whether somebody else sees to the capture, so that `istio-agent iptables` changes nothing.',
+    bool,
+    'false',
+  ),
+  ENVOY_PORT: of('Port on which the proxy takes what the workload sends.', port, '15001'),
+  INBOUND_CAPTURE_PORT: of('Port on which it takes what is sent to the workload.', port, '15006'),
+  PROXY_UID: of(
+    'Numbers of the users whose traffic is not captured: that of Envoy and the agent. Else that of istio-proxy, or 1337.',
+    listed(number),
+  ),
+  PROXY_GID: of(
+    'Numbers of the groups whose traffic is not captured. Else that of istio-proxy, or 1337.',
+    listed(number),
+  ),
   DISABLE_ENVOY: of('Whether the agent goes without an Envoy.', bool, 'false'),
   LOG_LEVEL: of('Least severity that is logged.', oneOf('debug', 'info', 'warn', 'error'), 'info'),
   LOG_FORMAT: of(
@@ -137,7 +185,6 @@ export const UNUSED_VARIABLES: ReadonlySet<string> = new Set([
   'CREDENTIAL_IDENTITY_PROVIDER',
   'ECC_CURVE',
   'ECC_SIGNATURE_ALGORITHM',
-  'ENVOY_PORT',
   'ENVOY_USER',
   'EXEC_USER',
   'FILE_DEBOUNCE_DURATION',
@@ -146,19 +193,11 @@ export const UNUSED_VARIABLES: ReadonlySet<string> = new Set([
   'ISTIO_AGENT_FLAGS',
   'ISTIO_BIN_BASE',
   'ISTIO_CFG',
-  'ISTIO_CUSTOM_IP_TABLES',
   'ISTIO_INBOUND_EXCLUDE_PORTS',
-  'ISTIO_INBOUND_INTERCEPTION_MODE',
-  'ISTIO_INBOUND_PORTS',
   'ISTIO_INBOUND_TPROXY_MARK',
   'ISTIO_INBOUND_TPROXY_ROUTE_TABLE',
-  'ISTIO_LOCAL_EXCLUDE_PORTS',
-  'ISTIO_LOCAL_OUTBOUND_PORTS_EXCLUDE',
   'ISTIO_LOG_DIR',
-  'ISTIO_OUTBOUND_PORTS',
   'ISTIO_PILOT_PORT',
-  'ISTIO_SERVICE_CIDR',
-  'ISTIO_SERVICE_EXCLUDE_CIDR',
   'ISTIO_SYSTEM_NAMESPACE',
   'JWT_POLICY',
   'OUTPUT_CERTS',

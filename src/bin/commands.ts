@@ -58,6 +58,36 @@ export const AGENT_COMMANDS: readonly Command[] = [
     },
     variables: [],
   },
+  {
+    usage: 'istio-agent check',
+    doc: 'what this machine has and what it lacks, each with what to do',
+    exits: { 0: 'nothing is missing', 2: 'something is' },
+    variables: [],
+  },
+  {
+    usage: 'istio-agent iptables print',
+    doc: 'the rules by which traffic comes to the proxy, as iptables-restore takes them',
+    exits: { 0: 'always', [EXIT.config]: 'a variable is wrong' },
+    variables: [],
+  },
+  {
+    usage: 'istio-agent iptables apply',
+    doc: 'put the rules in, in place of earlier ones; needs root',
+    exits: { 0: 'they are in', [EXIT.unavailable]: 'iptables refuses', [EXIT.config]: 'a variable is wrong' },
+    variables: [],
+  },
+  {
+    usage: 'istio-agent iptables check',
+    doc: 'compare the rules that are in with those that should be; needs root',
+    exits: { 0: 'they are the same', 2: 'they differ', [EXIT.unavailable]: 'they can not be seen' },
+    variables: [],
+  },
+  {
+    usage: 'istio-agent iptables remove',
+    doc: 'take the rules out; needs root',
+    exits: { 0: 'they are out', [EXIT.unavailable]: 'iptables refuses' },
+    variables: [],
+  },
   { usage: 'istio-agent version', doc: 'print the version', exits: { 0: 'always' }, variables: [] },
 ];
 

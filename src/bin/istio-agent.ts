@@ -6,11 +6,16 @@ const SETTINGS = 'Settings are var/lib/istio/envoy/sidecar.env and cluster.env, 
 
 /** Runs one verb. @returns the exit code */
 export async function istioAgent(args: readonly string[]): Promise<number> {
-  const [verb] = args;
+  const [verb, ...rest] = args;
   try {
     switch (verb) {
       case undefined:
         return await (await import('../agent/run.ts')).run(process.cwd(), process.env);
+      case 'check':
+        if (rest.length > 0) return usage(`check takes nothing, not "${rest[0]}"`);
+        return await (await import('../agent/check/check.ts')).check(process.cwd(), process.env, process.stdout);
+      case 'iptables':
+        return await capture(rest);
       case 'version':
         process.stdout.write(`istio-agent of istiod-vm ${VERSION}\n`);
         return 0;
@@ -27,6 +32,15 @@ export async function istioAgent(args: readonly string[]): Promise<number> {
     process.stderr.write(`istio-agent: ${error.message}\n`);
     return error.exitCode;
   }
+}
+
+const CAPTURE_VERBS = ['print', 'apply', 'check', 'remove'] as const;
+
+async function capture([verb, ...others]: readonly string[]): Promise<number> {
+  const known = CAPTURE_VERBS.find((one) => one === verb);
+  if (known === undefined || others.length > 0) return usage(`iptables takes one of ${CAPTURE_VERBS.join(', ')}`);
+  const { iptables } = await import('../agent/capture/command.ts');
+  return iptables(process.cwd(), process.env, known, process.stdout);
 }
 
 function usage(problem: string): number {

@@ -24,7 +24,7 @@ test('links between documents lead to files that are there', () => {
 });
 
 /** `env['NAME']`, and the helpers that read one by name. Set by the build, and no setting: the version. */
-const READ = /\b(?:env\[|flag\(|number\(|duration\()'([A-Z][A-Z0-9_]+)'/g;
+const READ = /\b(?:env\[|flag\(|number\(|duration\(|value\()'([A-Z][A-Z0-9_]+)'/g;
 
 test('every variable that the code reads is described, and no other is', () => {
   const read = globSync('src/**/*.ts').flatMap((file) =>
@@ -33,7 +33,7 @@ test('every variable that the code reads is described, and no other is', () => {
   const ofServer = Object.values(VARIABLES).flatMap((part) => [...part.keys()]);
   const described = new Set([...ofServer, ...Object.keys(AGENT_VARIABLES)]);
   // Settings of an agent that are looked at by what their names begin with, or in turn.
-  const others = ['ISTIO_ADDRESS', 'PILOT_ADDRESS', 'PROXY_CONFIG', 'DISABLE_ENVOY'];
+  const others = ['ISTIO_ADDRESS', 'PILOT_ADDRESS', 'PROXY_CONFIG', 'ISTIO_INBOUND_INTERCEPTION_MODE'];
   assert.deepEqual(
     [...new Set([...read, ...others])].filter((name) => name !== 'ISTIOD_VM_VERSION').sort(),
     [...described].sort(),

@@ -62,6 +62,8 @@ test('the package has its files, is at most 30 MB, and names its conffiles', { s
     'lrwxrwxrwx root/root .* ./usr/bin/istio-agent -> istiod\n',
     '-rwxr-xr-x root/root .* ./usr/libexec/istio/with-notify-fd\n',
     '-rw-r--r-- root/root .* ./lib/systemd/system/istiod.service\n',
+    '-rw-r--r-- root/root .* ./lib/systemd/system/istio-agent.service\n',
+    '-rw-r--r-- root/root .* ./usr/share/man/man8/istio-agent.8.gz\n',
     '-rw-r--r-- root/root .* ./usr/lib/sysusers.d/istiod.conf\n',
     '-rw-r--r-- root/root .* ./usr/lib/tmpfiles.d/istiod.conf\n',
     '-rw-r--r-- root/root .* ./usr/share/man/man8/istiod.8.gz\n',

@@ -21,6 +21,8 @@ export interface DnsProxyOptions {
   readonly log: { info(message: string): void; warn(message: string): void };
 }
 
+const NOT_HERE: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT']);
+
 /** Questions to name servers that may be out at a time. */
 const MOST_QUESTIONS = 1000;
 
@@ -55,6 +57,9 @@ export class DnsProxy {
       try {
         listeners.push(await listenDns(address, answer));
       } catch (error) {
+        // A machine without IPv6 has no ::1.
+        const { code = '' } = error as NodeJS.ErrnoException;
+        if (listeners.length > 0 && NOT_HERE.has(code)) continue;
         await Promise.all(listeners.map((listener) => listener.close()));
         throw new StartError(EXIT.unavailable, listenFailureText(address, error), { cause: error });
       }

@@ -115,7 +115,10 @@ test('a value that can not be taken is an error that says what to write', () => 
 test('DNS is on when it is asked for, on one address or both of localhost', () => {
   const { dns } = settingsOf({}, { ISTIO_META_DNS_CAPTURE: 'true' });
   assert.deepEqual(dns, {
-    listen: [{ host: '127.0.0.1', port: 15053 }],
+    listen: [
+      { host: '127.0.0.1', port: 15053 },
+      { host: '::1', port: 15053 },
+    ],
     upstream: [],
     timeoutMs: 5000,
     parallel: false,
