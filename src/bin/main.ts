@@ -9,9 +9,20 @@ async function main(): Promise<number> {
   return (await import('./istiod.ts')).istiod(args);
 }
 
+/** What was written reaches its reader, who may be slower; one who went away is not waited for. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('error', () => resolve());
+    stream.write('', () => resolve());
+  });
+}
+
 main().then(
-  // At once: what somebody left open must not keep half a program alive.
-  (code) => process.exit(code),
+  async (code) => {
+    await Promise.all([process.stdout, process.stderr].map(flushed));
+    // What somebody left open must not keep half a program alive.
+    process.exit(code);
+  },
   (error: unknown) => {
     process.stderr.write(
       `${program}: a fault of the program: ${error instanceof Error ? error.stack : String(error)}\n`,

@@ -8,6 +8,8 @@ import { WorkDir } from '../support/work-dir.ts';
 
 const ISTIOD = resolve('dist/istiod');
 const DOCUMENTS = 10_000;
+/** More text than a pipe holds. */
+const FINDINGS = 2000;
 const skip = existsSync(ISTIOD) ? false : 'there is no dist/istiod: npm run build makes it';
 
 test('the executable finds the mistakes among 10,000 documents, and nothing else', { skip }, (t) => {
@@ -28,4 +30,18 @@ test('the executable finds the mistakes among 10,000 documents, and nothing else
     ],
   );
   assert.equal(status, 2);
+});
+
+test('who reads findings through a pipe gets all of them', { skip }, (t) => {
+  const dir = new WorkDir('many-findings');
+  t.after(() => dir.remove('.'));
+  const filter = (i: number) =>
+    `apiVersion: networking.istio.io/v1\nkind: ServiceEntry\nmetadata: {name: a${i}}\nspec: {hosts: ['${'x'.repeat(64)}']}\n`;
+  dir.write('etc/istio/conf/shop/many.yaml', Array.from({ length: FINDINGS }, (_, i) => filter(i)).join('---\n'));
+  const { stdout } = spawnSync('/bin/sh', ['-c', '"$0" check | cat', ISTIOD], {
+    cwd: dir.path,
+    encoding: 'utf8',
+  });
+  assert.equal(stdout.split('\n').filter((line) => line.includes(' error IST0106: ')).length, FINDINGS);
+  assert.match(stdout, new RegExp(`\\n1 files?: ${FINDINGS} errors, .*\\n$`));
 });
