@@ -161,7 +161,6 @@ class Reading {
       return undefined;
     }
     const url = value['@type'];
-    if (url === undefined && Object.keys(value).length === 0) return {};
     if (typeof url !== 'string' || url === '') {
       this.#wrong(path, 'needs "@type", as "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua"');
       return undefined;

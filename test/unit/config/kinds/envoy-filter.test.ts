@@ -25,6 +25,7 @@ test('an object is taken without the patch whose value can not be read, which is
       { typed_config: { inline_code: '' } },
       /^spec.configPatches\[0\].patch.value.typed_config needs "@type"/,
     ],
+    ['HTTP_FILTER', { typed_config: {} }, /^spec.configPatches\[0\].patch.value.typed_config needs "@type"/],
     [
       'HTTP_FILTER',
       lua('envoy.extensions.filters.http.lua.v3.Lau'),
