@@ -13,12 +13,14 @@ export interface IstioAgentOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Of PROXY_CONFIG, beside its ports. */
   readonly proxyConfig?: JsonObject;
+  /** Put before the command: `['ip', 'netns', 'exec', 'mesh-1']`. */
+  readonly prefix?: readonly string[];
 }
 
 const LISTENING = 'var/lib/istio/agent/run/listen.json';
 
 /** The agent beside the executable of the control plane; of a TypeScript file, that file under another name. */
-function agentCommand(): { readonly command: readonly string[]; readonly argv0?: string } {
+export function agentCommand(): { readonly command: readonly string[]; readonly argv0?: string } {
   const command = istiodCommand();
   if (command.length > 1) return { command, argv0: 'istio-agent' };
   return { command: [join(dirname(command[0] ?? ''), 'istio-agent')] };
@@ -36,7 +38,7 @@ export class IstioAgentProcess {
   }
 
   /** Resolves when it listens. */
-  static async start({ root, env, proxyConfig }: IstioAgentOptions): Promise<IstioAgentProcess> {
+  static async start({ root, env, proxyConfig, prefix = [] }: IstioAgentOptions): Promise<IstioAgentProcess> {
     const [dns, status, admin, ready, metrics] = await freePorts(5);
     mkdirSync(root, { recursive: true });
     const ports = {
@@ -45,7 +47,7 @@ export class IstioAgentProcess {
       ENVOY_PROMETHEUS_PORT: `${metrics}`,
       PROXY_CONFIG: JSON.stringify({ statusPort: status, proxyAdminPort: admin, ...proxyConfig }),
     };
-    const agent = new IstioAgentProcess({ root, env: { ...ports, ...env } });
+    const agent = new IstioAgentProcess({ root, prefix, env: { ...ports, ...env } });
     await agent.#ready();
     return agent;
   }
@@ -97,12 +99,12 @@ export class IstioAgentProcess {
   }
 
   #spawn(): Child {
-    const { root, env } = this.#options;
+    const { root, env, prefix = [] } = this.#options;
     const { command, argv0 } = agentCommand();
     const outputFile = join(root, 'agent.log');
     this.#before = existsSync(outputFile) ? readFileSync(outputFile, 'utf8').length : 0;
     // A file, and no pipe: an Envoy that outlives its agent would keep that open.
-    return new Child(command, {
+    return new Child([...prefix, ...command], {
       cwd: root,
       env,
       outputFile,
