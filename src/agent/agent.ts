@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import { formatAddress } from '../base/host-port.ts';
 import type { JsonObject } from '../base/json.ts';
 import { EXIT, StartError } from '../process/failure.ts';
+import { NAME_TABLE_TYPE } from '../proto/type-urls.ts';
 import { certificateSettings } from './certificates/certificate-settings.ts';
 import { Certificates } from './certificates/certificates.ts';
+import { TrustBundle } from './certificates/trust-bundle.ts';
 import { CertificateFile } from './certificates/workload-certificate.ts';
 import { Connection } from './connection.ts';
 import { grpcTarget } from './control-plane-address.ts';
@@ -74,6 +76,7 @@ export async function startAgent({ root, settings, machine, quit, log }: AgentOp
   const dns = settings.dns && (await startDns(root, settings.dns, own, log));
   const names =
     dns && new MeshNames({ dns, file: new NameTableFile({ directory, log }, own.namespace), upstream, node, log });
+  const trust = new TrustBundle({ directory, log });
   let isLive = false;
   const sidecar =
     envoy &&
@@ -85,7 +88,8 @@ export async function startAgent({ root, settings, machine, quit, log }: AgentOp
       node,
       certificates,
       upstream,
-      onNames: names && ((response) => names.take(response.resources.flatMap(({ resource }) => resource ?? []))),
+      trust,
+      own: new Map(names === undefined ? [] : [[NAME_TABLE_TYPE, (resources) => names.take(resources)]]),
       onLive: (is) => {
         isLive = is;
         if (is) names?.stop();
@@ -130,7 +134,7 @@ export async function startAgent({ root, settings, machine, quit, log }: AgentOp
     async stop() {
       names?.stop();
       await sidecar?.stop();
-      await Promise.all([dns?.close(), names?.flush(), status.close(), certificates.stop()]);
+      await Promise.all([dns?.close(), names?.flush(), trust.flush(), status.close(), certificates.stop()]);
     },
   };
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { test } from 'node:test';
+import { TestAuthority } from '../support/certificates.ts';
 import { dnsQuery } from '../support/dns-client.ts';
 import { envoyPath } from '../support/envoy-process.ts';
 import { freePorts } from '../support/free-port.ts';
@@ -24,6 +25,8 @@ interface Mesh extends AsyncDisposable {
   readonly ports: readonly [number, number];
   readonly backends: readonly [HttpBackend, HttpBackend];
   readonly env: Readonly<Record<string, string>>;
+  /** Root of another mesh, in PEM. */
+  readonly other: string;
 }
 
 /** istiod with a join token for the machine, and two backends, of which the first is a service. */
@@ -41,7 +44,16 @@ async function mesh(): Promise<Mesh> {
     `tokens: [{sha256: ${sha256}, namespace: shop, serviceAccount: client, expires: "2100-01-01T00:00:00Z"}]\n`,
   );
   dir.write(CONF, localService('ratings', first, one.port));
-  const istiod = started.use(await IstiodProcess.start({ root: dir.path, listen: { grpcTls: '127.0.0.1:0' } }));
+  // Of another mesh, which is trusted, too.
+  const other = new TestAuthority(dir.path).root;
+  dir.write('etc/istio/mesh.yaml', JSON.stringify({ caCertificates: [{ pem: other }] }));
+  const istiod = started.use(
+    await IstiodProcess.start({
+      root: dir.path,
+      listen: { grpcTls: '127.0.0.1:0' },
+      env: { ISTIO_MULTIROOT_MESH: 'true' },
+    }),
+  );
   dir.write(`${MACHINE}/var/run/secrets/tokens/istio-token`, `${token}\n`);
   dir.write(`${MACHINE}/etc/certs/root-cert.pem`, dir.read('var/lib/istio/ca/root-cert.pem'));
   const rest = started.move();
@@ -50,6 +62,7 @@ async function mesh(): Promise<Mesh> {
     istiod,
     ports: [first, second],
     backends: [one, two],
+    other,
     env: {
       ISTIO_ADDRESS: (istiod.addresses as { readonly grpcTls?: string }).grpcTls ?? '',
       ENVOY_PATH: envoyPath(),
@@ -97,6 +110,16 @@ test('a machine with a token gets a certificate, an Envoy that serves, and goes 
   assert.match(metrics, /^istio_agent_cert_expiry_seconds\{resource_name="default"\} 8\d{4}$/m);
   assert.match(metrics, /^istio_agent_control_plane_connected 1$/m);
   assert.match(metrics, /^envoy_server_live\{\} 1$/m);
+
+  const roots = async (): Promise<string> => {
+    const { body } = await agent.get('/config_dump?resource=dynamic_active_secrets', 'admin');
+    const all = [...body.matchAll(/"inline_bytes": "([^"]+)"/g)].map(([, text = '']) =>
+      Buffer.from(text, 'base64').toString(),
+    );
+    return all.find((text) => text.includes(world.other.trim())) ?? '';
+  };
+  const own = dir.read('var/lib/istio/ca/root-cert.pem').trim();
+  await waitFor(async () => (await roots()).includes(own), { what: 'roots of both meshes' });
 
   // istiod sees one proxy, and hears what Envoy takes.
   const status = (await istiod.get('/debug/syncz')).body;

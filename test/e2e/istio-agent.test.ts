@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { TestAuthority } from '../support/certificates.ts';
+import { Child } from '../support/child.ts';
 import { dnsQuery } from '../support/dns-client.ts';
 import { DnsStub } from '../support/dns-stub.ts';
-import { IstioAgentProcess } from '../support/istio-agent-process.ts';
+import { freePorts } from '../support/free-port.ts';
+import { httpRequest } from '../support/http-client.ts';
+import { agentCommand, IstioAgentProcess } from '../support/istio-agent-process.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
 import { waitFor } from '../support/wait.ts';
 import { WorkDir } from '../support/work-dir.ts';
@@ -116,4 +119,29 @@ test('a second agent in a directory says that there is one, and leaves it alone'
   const { code } = await agent.stop();
   assert.equal(code, 0);
   assert.throws(() => readFileSync(dir.at('var/lib/istio/agent/run/listen.json')), /ENOENT/);
+});
+
+test('what Envoy writes into /dev/stdout is in the log of a service manager, whose socket it can not open', async () => {
+  using dir = new WorkDir('agent');
+  dir.write('envoy', '#!/bin/sh\nprintf "%s\\n" "opened again" > /dev/stdout\nexec sleep 60\n');
+  chmodSync(dir.at('envoy'), 0o755);
+  const [statusPort, proxyAdminPort] = await freePorts(2);
+  const { command, argv0 } = agentCommand();
+  const env = {
+    ISTIO_ADDRESS: 'unix:none.sock',
+    ENVOY_PATH: './envoy',
+    PROXY_CONFIG: JSON.stringify({ statusPort, proxyAdminPort, terminationDrainDuration: '0s' }),
+  };
+  // Pipes of Node are sockets.
+  const agent = new Child(command, { cwd: dir.path, env, ...(argv0 === undefined ? {} : { argv0 }) });
+  try {
+    await waitFor(() => /^opened again$/m.test(agent.output), { what: `line of Envoy; there is ${agent.output}` });
+    assert.match(agent.output, /this workload has no certificate, and nothing to ask for one by/);
+    const { status } = await httpRequest(`http://127.0.0.1:${statusPort}/quitquitquit`, { method: 'POST' });
+    assert.equal(status, 200);
+    const { code } = await agent.exited;
+    assert.equal(code, 0);
+  } finally {
+    await agent.stop('SIGKILL');
+  }
 });

@@ -2,15 +2,17 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ProxyConfig } from '#generated/config/specs.ts';
 import type { JsonObject } from '../../base/json.ts';
-import type { DeltaDiscoveryResponse } from '../../proto/discovery.ts';
+import type { PackedMessage } from '../../proto/discovery.ts';
+import { PROXY_CONFIG_TYPE } from '../../proto/type-urls.ts';
 import { DiscoveryServer } from '../../xds/server.ts';
 import type { Certificates } from '../certificates/certificates.ts';
+import type { TrustBundle } from '../certificates/trust-bundle.ts';
 import { type LocalSocket, listenLocally } from '../local-socket.ts';
 import { under } from '../read-file.ts';
 import { Secrets } from '../sds/secrets.ts';
 import { XdsCache } from '../xds/cache.ts';
 import { CacheFile } from '../xds/cache-file.ts';
-import type { Upstream } from '../xds/live-stream.ts';
+import type { OwnTypes, Upstream } from '../xds/live-stream.ts';
 import { XdsProxy } from '../xds/xds-proxy.ts';
 import { askEnvoy } from './admin.ts';
 import { bootstrap } from './bootstrap.ts';
@@ -28,8 +30,9 @@ export interface SidecarOptions {
   readonly node: JsonObject;
   readonly certificates: Certificates;
   readonly upstream: Upstream;
-  /** Undefined: the names of the mesh are not asked for. */
-  readonly onNames: ((response: DeltaDiscoveryResponse) => string | undefined) | undefined;
+  readonly trust: TrustBundle;
+  /** What the agent asks istiod for beside Envoy. */
+  readonly own: OwnTypes;
   onLive(isLive: boolean): void;
   readonly log: { info(message: string): void; warn(message: string): void };
 }
@@ -47,7 +50,7 @@ export class Sidecar {
 
   constructor(options: SidecarOptions) {
     this.#options = options;
-    const { root, state, node, upstream, onNames, log, certificates } = options;
+    const { root, state, node, upstream, trust, log, certificates } = options;
     this.#secrets = new Secrets({ root, log });
     const { id = '' } = node as { readonly id?: string };
     // Its address may change from one start to the next.
@@ -55,9 +58,17 @@ export class Sidecar {
     const file = new CacheFile({ directory: join(root, state), owner: [type, ...name].join('~'), log });
     this.#cache = new XdsCache(file);
     const onLive = (isLive: boolean): void => options.onLive(isLive);
-    this.#proxy = new XdsProxy({ upstream, cache: this.#cache, onNames, onLive, log });
-    if (certificates.current !== undefined) this.#secrets.take(certificates.current);
-    certificates.onChange((certificate) => this.#secrets.take(certificate));
+    const own: OwnTypes = new Map([
+      ...options.own,
+      [PROXY_CONFIG_TYPE, (resources: readonly PackedMessage[]) => trust.take(resources)],
+    ]);
+    this.#proxy = new XdsProxy({ upstream, cache: this.#cache, own, onLive, log });
+    const give = (): void => {
+      if (certificates.current !== undefined) this.#secrets.take(certificates.current, trust.roots);
+    };
+    give();
+    certificates.onChange(give);
+    trust.onChange(give);
   }
 
   get restarts(): number {

@@ -46,9 +46,10 @@ export class Secrets implements ResourceProvider {
     this.#timer.unref();
   }
 
-  take({ chain, key, roots }: WorkloadCertificate): void {
+  /** @param others roots beside those of the certificate, in PEM */
+  take({ chain, key, roots }: WorkloadCertificate, others: readonly string[] = []): void {
     this.#table.set(certificateSecret(OWN, chain, key));
-    this.#table.set(rootsSecret(ROOTS, roots));
+    this.#table.set(rootsSecret(ROOTS, together([roots, ...others])));
     this.#tell();
   }
 
@@ -111,6 +112,12 @@ export class Secrets implements ResourceProvider {
   #tell(): void {
     for (const told of this.#sessions) told();
   }
+}
+
+/** Each certificate once. */
+function together(texts: readonly string[]): string {
+  const all = texts.flatMap((text) => text.match(/-----BEGIN [A-Z ]+-----[^-]+-----END [A-Z ]+-----/g) ?? []);
+  return [...new Set(all)].map((one) => `${one}\n`).join('');
 }
 
 /** Empty for other secrets. */

@@ -13,8 +13,8 @@ import {
   decodeDeltaDiscoveryRequest,
   decodeDeltaDiscoveryResponse,
   encodeDeltaDiscoveryRequest,
+  type PackedMessage,
 } from '../../proto/discovery.ts';
-import { NAME_TABLE_TYPE } from '../../proto/type-urls.ts';
 import { FRAME_HEADER } from '../../xds/protocol.ts';
 import { AGGREGATED_SERVICE } from '../../xds/services.ts';
 import type { RawCall } from '../../xds/transport.ts';
@@ -56,11 +56,15 @@ export function connected(client: Client): Promise<void> {
   });
 }
 
+/** Takes what a response of its type holds. @returns why it is refused; undefined: it is taken */
+export type TakeOwn = (resources: readonly PackedMessage[]) => string | undefined;
+export type OwnTypes = ReadonlyMap<string, TakeOwn>;
+
 export interface LiveStreamOptions {
   readonly upstream: Upstream;
   readonly cache: XdsCache;
-  /** Told the names of the mesh, which the agent asks for on Envoy's stream; undefined: it does not ask. */
-  readonly onNames: ((response: DeltaDiscoveryResponse) => string | undefined) | undefined;
+  /** What the agent itself asks for on Envoy's stream, by type. */
+  readonly own: OwnTypes;
   /** istiod has answered. */
   onAnswer(): void;
   /** The stream is over; `reason` undefined: Envoy ended it. */
@@ -79,7 +83,7 @@ export class LiveStream {
   readonly #accepted: Accepted;
   #client: Client | undefined;
   #upstream: ClientDuplexStream<Buffer, Buffer> | undefined;
-  #hasAskedForNames = false;
+  #hasAskedForOwn = false;
   #isOver = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -135,9 +139,10 @@ export class LiveStream {
       return;
     }
     if (!upstream.write(bytes)) this.#call.pause();
-    if (this.#hasAskedForNames || this.#options.onNames === undefined) return;
-    this.#hasAskedForNames = true;
-    upstream.write(Buffer.from(encodeDeltaDiscoveryRequest({ typeUrl: NAME_TABLE_TYPE })));
+    if (this.#hasAskedForOwn) return;
+    this.#hasAskedForOwn = true;
+    for (const typeUrl of this.#options.own.keys())
+      upstream.write(Buffer.from(encodeDeltaDiscoveryRequest({ typeUrl })));
   }
 
   #response(bytes: Buffer, upstream: ClientDuplexStream<Buffer, Buffer>): void {
@@ -150,17 +155,18 @@ export class LiveStream {
       return;
     }
     this.#options.onAnswer();
-    if (response.typeUrl === NAME_TABLE_TYPE) {
-      this.#names(response, upstream);
+    const take = this.#options.own.get(response.typeUrl);
+    if (take !== undefined) {
+      this.#takeOwn(take, response, upstream);
       return;
     }
     this.#accepted.response(response);
     if (!this.#call.write(framed(bytes))) upstream.pause();
   }
 
-  #names(response: DeltaDiscoveryResponse, upstream: ClientDuplexStream<Buffer, Buffer>): void {
-    const { typeUrl, nonce: responseNonce } = response;
-    const message = this.#options.onNames?.(response);
+  #takeOwn(take: TakeOwn, response: DeltaDiscoveryResponse, upstream: ClientDuplexStream<Buffer, Buffer>): void {
+    const { typeUrl, nonce: responseNonce, resources } = response;
+    const message = take(resources.flatMap(({ resource }) => resource ?? []));
     const refused = message === undefined ? {} : { errorDetail: { code: status.INVALID_ARGUMENT, message } };
     upstream.write(Buffer.from(encodeDeltaDiscoveryRequest({ typeUrl, responseNonce, ...refused })));
   }

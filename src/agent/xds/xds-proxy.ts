@@ -4,7 +4,7 @@ import { AGGREGATED_SERVICE } from '../../xds/services.ts';
 import type { RawCall } from '../../xds/transport.ts';
 import { connected, LiveStream, type LiveStreamOptions, upstreamClient } from './live-stream.ts';
 
-export interface XdsProxyOptions extends Pick<LiveStreamOptions, 'upstream' | 'cache' | 'onNames'> {
+export interface XdsProxyOptions extends Pick<LiveStreamOptions, 'upstream' | 'cache' | 'own'> {
   readonly log: { info(message: string): void; warn(message: string): void };
   /** Told when a stream of Envoy's goes to istiod and is answered, and when none does any more. */
   onLive(isLive: boolean): void;
@@ -52,11 +52,11 @@ export class XdsProxy {
       this.#offline.serveIncremental(call);
       return;
     }
-    const { upstream, cache, onNames } = this.#options;
+    const { upstream, cache, own } = this.#options;
     const stream: LiveStream = new LiveStream(call, {
       upstream,
       cache,
-      onNames,
+      own,
       onAnswer: () => {
         this.#pause = FIRST_PAUSE;
         this.#tell(HERE);

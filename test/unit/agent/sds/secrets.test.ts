@@ -40,6 +40,10 @@ test('the certificate of the workload and its roots are served, and each new one
     assert.equal(held('ROOTCA'), authority.root);
     assert.equal(changes(), i);
   }
+  const other = new TestAuthority(dir.path);
+  const { chain, key } = authority.issue('URI:spiffe://a/ns/b/sa/c');
+  secrets.take(workloadCertificate(chain, key, authority.root), [other.root, authority.root]);
+  assert.equal(held('ROOTCA'), `${authority.root}${other.root}`);
   assert.equal(session.resources(CLUSTER_TYPE), undefined);
   secrets.close();
 });
