@@ -259,7 +259,7 @@ function canMerge(a: Service, b: Service): boolean {
     a.resolution === b.resolution &&
     a.registry === b.registry &&
     deepEqual(a.labels, b.labels) &&
-    deepEqual(a.selector, b.selector) &&
-    deepEqual(new Set(a.exportTo), new Set(b.exportTo))
+    deepEqual(a.selector ?? {}, b.selector ?? {}) &&
+    new Set(a.exportTo).symmetricDifference(new Set(b.exportTo)).size === 0
   );
 }

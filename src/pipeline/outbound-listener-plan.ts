@@ -128,15 +128,15 @@ export function deriveOutboundListenerPlan(
     { equals: deepEqual },
   );
 
-  /** Key `namespace/host|port name`. */
+  /** Key `namespace/host|port`. Of several objects with the host those count that have the port's number, whatever its name. */
   const endpointAddresses = graph.derived<string, readonly (readonly string[])[]>(
     'listenedEndpoints',
     (key) => {
       const at = key.lastIndexOf('|');
-      const portName = key.slice(at + 1);
+      const port = Number(key.slice(at + 1));
       return mesh.endpoints
         .get(key.slice(0, at))
-        .filter((endpoint) => endpoint.servicePortName === portName)
+        .filter((endpoint) => endpoint.servicePort === port)
         .map(({ addresses }) => addresses);
     },
     { equals: deepEqual },
@@ -152,7 +152,7 @@ export function deriveOutboundListenerPlan(
         virtualServices: routesOf(virtualServices),
       })),
       endpointAddresses: (service, port) =>
-        endpointAddresses.get(`${namespacedHost(service.namespace, service.hostname)}|${port.name}`),
+        endpointAddresses.get(`${namespacedHost(service.namespace, service.hostname)}|${port.port}`),
     });
     const tcp = new Map<string, PlannedListener>();
     const http = new Map<string, PlannedListener>();

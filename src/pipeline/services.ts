@@ -233,10 +233,9 @@ export function deriveServices(
     'serviceAccounts',
     (id) => {
       const [namespace, host] = split(id);
-      const declaredAccounts = servicesOfHost
-        .get(host)
-        .filter((s) => s.namespace === namespace)
-        .flatMap((s) => s.serviceAccounts);
+      // Of several objects with the host istiod knows what the newest says.
+      const newest = servicesOfHost.get(host).findLast((s) => s.namespace === namespace);
+      const declaredAccounts = newest?.serviceAccounts ?? [];
       const aliasesOfDomain = configuration.facet('trustDomainAliases') ?? [];
       return expandTrustDomains([...endpointAccounts.get(id), ...declaredAccounts], aliasesOfDomain);
     },

@@ -198,3 +198,39 @@ test('a Sidecar whose listeners stand beside those of services has clusters for 
   assert.deepEqual(inbound(false), ['inbound|8080||']);
   assert.deepEqual(inbound(true).sort(), ['inbound|8080||', 'inbound|9090||']);
 });
+
+test('ServiceEntries of one host are one service only where they are exported alike', () => {
+  const named = (name: string, port: number, exportTo?: readonly string[]) => ({
+    ...service(name, {
+      hosts: ['web.example.com'],
+      ports: [{ number: port, name: 'http', protocol: 'HTTP' }],
+      exportTo,
+    }),
+    creationTime: port,
+  });
+  const clusters = (...entries: Parameters<typeof meshFixture>[0]) => {
+    const { connect, resources } = meshFixture(entries);
+    connect('client');
+    return [...resources('client', CLUSTER_TYPE).keys()].filter((name) => name.endsWith('web.example.com')).sort();
+  };
+  const both = ['outbound|80||web.example.com', 'outbound|81||web.example.com'];
+  assert.deepEqual(clusters(named('a', 80), named('b', 81)), both);
+  assert.deepEqual(clusters(named('a', 80, ['.', 'x']), named('b', 81, ['x', '.'])), both);
+  assert.deepEqual(clusters(named('a', 80), named('b', 81, ['*'])), ['outbound|80||web.example.com']);
+});
+
+test('of several objects with one host the newest says what its servers are called', () => {
+  const named = (name: string, creationTime: number) => ({
+    ...service(name, {
+      hosts: ['web.example.com'],
+      subjectAltNames: [`spiffe://${name}`],
+      endpoints: [{ address: '10.0.0.1', labels: { 'security.istio.io/tlsMode': 'istio' } }],
+    }),
+    creationTime,
+  });
+  const { connect, resources } = meshFixture([named('new', 2), named('old', 1)]);
+  connect('client');
+  const cluster = JSON.stringify(resources('client', CLUSTER_TYPE).get('outbound|80||web.example.com'));
+  assert.match(cluster, /spiffe:\/\/new/);
+  assert.doesNotMatch(cluster, /spiffe:\/\/old/);
+});

@@ -139,6 +139,22 @@ test('a new endpoint of a headless TCP service is a new listener and no other', 
   assert.deepEqual(mesh.edit(headless('10.0.1.1', '10.0.1.2')), { changed: ['10.0.1.2_7000'], translated: 1 });
 });
 
+test('endpoints that another object gives the host count for the port of a headless service, whatever its name there', () => {
+  const other = object('ServiceEntry', 'other', {
+    hosts: (headless().spec as Spec)['hosts'],
+    location: 'MESH_INTERNAL',
+    resolution: 'STATIC',
+    addresses: ['10.9.0.7'],
+    ports: [{ number: 7000, name: 'other', protocol: 'TCP' }],
+    endpoints: [{ address: '10.0.2.1' }],
+  });
+  const { names } = started([headless('10.0.1.1'), other], ONE_CLIENT);
+  assert.deepEqual(
+    names().filter((name) => name.startsWith('10.0.')),
+    ['10.0.1.1_7000', '10.0.2.1_7000'],
+  );
+});
+
 test('a proxy has no listener for itself as an endpoint of a headless service', () => {
   const entry = headless('10.0.1.1', '10.0.1.2');
   const mesh = started([entry], [{ ip: '10.0.1.1' }, { ip: '10.0.1.2' }, { ip: '10.0.1.3' }]);
