@@ -28,10 +28,11 @@ const RSA_BITS = { least: 2048, most: 8192 };
 export function authoritySettings(env: Environment, log: Pick<Logger, 'warn'>): AuthoritySettings {
   const wrong = (name: string, needed: string): undefined =>
     void log.warn(`${name}: "${env[name]}" is ${needed}; the default holds`);
-  const duration = (name: string, byDefault: number): number => {
+  const duration = (name: string, byDefault: number, least: number = 1000): number => {
     const text = env[name] ?? '';
     if (text === '') return byDefault;
-    return parseDuration(text) ?? wrong(name, 'no duration as 24h') ?? byDefault;
+    const value = parseDuration(text);
+    return value !== undefined && value >= least ? value : (wrong(name, 'no duration as 24h') ?? byDefault);
   };
   const number = (name: string, { least, most }: { least: number; most: number }): number | undefined => {
     const text = env[name] ?? '';
@@ -45,7 +46,7 @@ export function authoritySettings(env: Environment, log: Pick<Logger, 'warn'>): 
     defaultTtlMs: duration('DEFAULT_WORKLOAD_CERT_TTL', 24 * HOUR),
     maxTtlMs: duration('MAX_WORKLOAD_CERT_TTL', 90 * 24 * HOUR),
     rootTtlMs: duration('CITADEL_SELF_SIGNED_CA_CERT_TTL', 3650 * 24 * HOUR),
-    checkMs: duration('CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL', HOUR),
+    checkMs: duration('CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL', HOUR, Number.NEGATIVE_INFINITY),
     gracePercent: number('CITADEL_SELF_SIGNED_ROOT_CERT_GRACE_PERIOD_PERCENTILE', { least: 0, most: 100 }) ?? 20,
     rsaBits: number('CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE', RSA_BITS),
   };

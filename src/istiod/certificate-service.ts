@@ -87,7 +87,8 @@ async function created(
   const request = readRequest(csr);
   refuseOthers(request, metadata, identity, options);
   const certChain = authority.issue(request, {
-    names: peer.identities.map((uri) => ({ uri })),
+    // One alone, as the standard of SPIFFE wants it.
+    names: [{ uri: identity }],
     ttlMs: Number(validityDuration) * 1000,
   });
   events.onIssued();

@@ -1,34 +1,32 @@
 import { hostname, networkInterfaces } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Server } from '@grpc/grpc-js';
 import type { AuthorityTimes, CertificateEvents } from '../admin/certificate-metrics.ts';
 import { readCertificates } from '../base/certificate.ts';
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { isLoopback, parseAddress } from '../base/host-port.ts';
-import { LIMITS } from '../config/limits.ts';
 import type { Environment } from '../process/environment.ts';
 import type { Logger } from '../process/log.ts';
 import { Authenticator, type TrustDomains } from '../security/authenticator.ts';
 import { CertificateAuthority } from '../security/authority.ts';
 import type { JoinToken } from '../security/join-tokens.ts';
-import { istioLayout, tlsLayout } from '../security/plugged-in.ts';
 import { ServingPair } from '../security/serving-pair.ts';
-import { fileContent } from '../sources/read-file.ts';
-import { systemReason } from '../sources/source.ts';
 import { WatchedFiles } from '../sources/watched-files.ts';
 import type { Clock } from '../xds/limits.ts';
 import { authoritySettings } from './authority-settings.ts';
 import { type Callers, callers } from './callers.ts';
 import { registerCertificateService } from './certificate-service.ts';
 import { authenticatesClients } from './environment.ts';
-import { JOIN_TOKENS_FILE, parseJoinTokens } from './join-token-file.ts';
+import { JOIN_TOKENS_FILE } from './join-token-file.ts';
 import { jwksSource } from './jwks.ts';
+import { authorityPlaces, expiryFindings, finding, OUTSIDE_ROOTS, readJoinTokens, readText } from './security-files.ts';
 import type { OwnAuthority } from './serving-certificate.ts';
 import type { Settings } from './settings.ts';
 import { STATE_DIRECTORY } from './state.ts';
 import { type TokenIssuers, tokenIssuers } from './token-issuers.ts';
 
-const OUTSIDE_ROOTS = 'etc/certs/root-cert.pem';
+const NOT_KEPT =
+  'nobody gets certificates: a root of its own could not be kept, and no authority is plugged in (etc/cacerts)';
 
 /** Where a root of our own stands, below the working directory. */
 const OWN_DIRECTORY = join(STATE_DIRECTORY, 'ca');
@@ -69,6 +67,7 @@ export class Security {
   #joinTokens: readonly JoinToken[] = [];
   #tokenFindings: readonly Diagnostic[] = [];
   #watched: WatchedFiles | undefined;
+  #cancelFindings: () => void = () => {};
   #listener: SecurityListener = { roots: () => {}, findings: () => {} };
 
   constructor(options: SecurityOptions) {
@@ -92,7 +91,7 @@ export class Security {
 
   /** Reads what there is, and follows it. */
   start(listener: SecurityListener): void {
-    const { root, log, clock } = this.#options;
+    const { root, log, clock, isKept } = this.#options;
     this.#listener = listener;
     const watched = new WatchedFiles({ base: root, log, clock, changed: (paths) => this.#look(paths) });
     this.#watched = watched;
@@ -104,6 +103,8 @@ export class Security {
     this.#tellFindings();
     this.#tellIssuer();
     this.#tellRoots();
+    this.#planFindings();
+    if (this.authority !== undefined && this.authority.issuer === undefined && !isKept) log.warn(NOT_KEPT);
   }
 
   /** Adds the service that gives certificates. */
@@ -128,6 +129,7 @@ export class Security {
 
   close(): void {
     this.#watched?.close();
+    this.#cancelFindings();
     this.#issuers.close();
     this.authority?.close();
   }
@@ -139,7 +141,7 @@ export class Security {
     if (!own.isOn || (listen.grpcTls === '' && listen.grpcUnix === '')) return undefined;
     return new CertificateAuthority({
       read: (path) => readText(root, path),
-      places: placesOf(own.directory),
+      places: authorityPlaces(own.directory),
       generated: isKept
         ? {
             root,
@@ -160,7 +162,7 @@ export class Security {
 
   #authorityFiles(): readonly string[] {
     const { directory } = authoritySettings(this.#options.env, { warn: () => undefined });
-    return placesOf(directory).flatMap(({ certificate, key, roots, chain }) => [certificate, key, roots, chain]);
+    return authorityPlaces(directory).flatMap(({ certificate, key, roots, chain }) => [certificate, key, roots, chain]);
   }
 
   #look(paths: ReadonlySet<string>): void {
@@ -173,14 +175,7 @@ export class Security {
   }
 
   #readTokens(): void {
-    let text: string | undefined;
-    try {
-      text = readText(this.#options.root, JOIN_TOKENS_FILE);
-    } catch (error) {
-      this.#tokenFindings = [finding('VM0101', JOIN_TOKENS_FILE, (error as Error).message)];
-      return;
-    }
-    const { tokens, diagnostics } = text === undefined ? { tokens: [], diagnostics: [] } : parseJoinTokens(text);
+    const { tokens, diagnostics } = readJoinTokens(this.#options.root);
     this.#tokenFindings = diagnostics;
     if (tokens !== undefined) this.#joinTokens = tokens;
   }
@@ -220,33 +215,26 @@ export class Security {
   }
 
   #tellFindings(): void {
-    const { problem } = this.authority ?? {};
-    const own = problem === undefined ? [] : [finding('VM0505', problem.file, problem.message)];
-    this.#listener.findings([...own, ...this.#tokenFindings]);
+    const { authority } = this;
+    const { problem, issuer } = authority ?? {};
+    this.#listener.findings([
+      ...(problem === undefined ? [] : [finding('error', 'VM0505', problem.file, problem.message)]),
+      ...(issuer === undefined ? [] : expiryFindings(authority?.file ?? '', issuer, this.#options.clock.date())),
+      ...this.#tokenFindings,
+    ]);
+  }
+
+  /** What ends soon does so without a file that changes. */
+  #planFindings(): void {
+    this.#cancelFindings = this.#options.clock.after(FINDINGS_EVERY, () => {
+      this.#tellFindings();
+      this.#planFindings();
+    });
   }
 }
 
-/** `etc/certs` beside the server's own certificate is a place for an authority, too. */
-function placesOf(directory: string) {
-  return [tlsLayout(directory), istioLayout(directory), istioLayout('etc/certs')];
-}
-
-function finding(code: Diagnostic['code'], file: string, message: string): Diagnostic {
-  return { severity: 'error', code, message, location: { file, line: 1, column: 1 } };
-}
-
-/** @returns undefined when the file is not there @throws Error with the reason in words */
-function readText(root: string, path: string): string | undefined {
-  let content: Uint8Array | undefined;
-  try {
-    content = fileContent(resolve(root, path), LIMITS.certificateBytes);
-  } catch (error) {
-    throw new Error(`it can not be read: ${systemReason(error) ?? error}`, { cause: error });
-  }
-  if (content !== undefined && content.length > LIMITS.certificateBytes)
-    throw new Error(`it is larger than ${LIMITS.certificateBytes} bytes`);
-  return content && Buffer.from(content).toString('utf8');
-}
+/** Milliseconds. */
+const FINDINGS_EVERY = 3_600_000;
 
 /**
  * Names by which proxies reach this server: Istio's, the machine's, and what it listens on.

@@ -146,7 +146,8 @@ export class ServingCertificate {
     // None that Node would trust else: a certificate of a public CA proves no workload.
     const options: SecureContextOptions = { ...pair, ca: trusted, minVersion: 'TLSv1.2' };
     try {
-      createSecureContext(options);
+      // What was made here fits together.
+      if (isThere || roots !== undefined) createSecureContext(options);
     } catch (error) {
       const files = roots === undefined ? `${CHAIN} and ${KEY}` : [CHAIN, KEY, ROOTS].join(', ');
       throw new StartError(EXIT.config, `${files} can not be used: ${opensslReason(error)}`, { cause: error });

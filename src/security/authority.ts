@@ -85,6 +85,11 @@ export class CertificateAuthority {
     return this.#issuer;
   }
 
+  /** Where the certificate of the issuer stands. */
+  get file(): string {
+    return this.#files?.certificate ?? this.#generated?.file ?? '';
+  }
+
   get problem(): FileProblem | undefined {
     return this.#problem;
   }
@@ -256,7 +261,7 @@ export class CertificateAuthority {
   #planCheck(): void {
     const { checkMs, clock } = this.#options;
     if (checkMs <= 0) return;
-    this.#cancelCheck = clock.after(checkMs, () => {
+    this.#cancelCheck = clock.after(Math.min(checkMs, LONGEST_WAIT_MS), () => {
       this.#check();
       this.#planCheck();
     });
@@ -275,6 +280,9 @@ export class CertificateAuthority {
     });
   }
 }
+
+/** A timer can not wait longer. */
+const LONGEST_WAIT_MS = 2 ** 31 - 1;
 
 interface Found {
   readonly files: AuthorityFiles;

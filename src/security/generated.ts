@@ -44,6 +44,11 @@ export class GeneratedRoot {
     this.#read = read;
   }
 
+  /** Where its certificate stands. */
+  get file(): string {
+    return join(this.#options.directory, CERTIFICATE);
+  }
+
   /** Whether a key was made before. */
   get exists(): boolean {
     return this.#text(KEY) !== undefined || this.#text(CERTIFICATE) !== undefined;

@@ -50,10 +50,10 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
   },
   'what this version does not do': {
-    istiod: 'mode: ca\nregistry: {store: etcd}\n',
+    istiod: 'mode: minion\nregistry: {store: etcd}\n',
     code: 78,
     says: [
-      'istiod: etc/istio/istiod.yaml:1:7: error VM0401: mode: ca is not in this version: write full',
+      'istiod: etc/istio/istiod.yaml:1:7: error VM0401: mode: minion is not in this version: write full or ca',
       'etc/istio/istiod.yaml:2:19: error VM0401: registry.store: etcd is not in this version: write embedded',
     ],
   },

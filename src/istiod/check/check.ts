@@ -16,6 +16,7 @@ import type { Source } from '../../sources/source.ts';
 import { effectiveEnvironment, meshOptions, readEnvironment, strictChecks } from '../environment.ts';
 import { allFindings } from '../findings.ts';
 import { tellTime } from '../hours.ts';
+import { securityFindings } from '../security-files.ts';
 import { OPTIONS_FILE, readSettings } from '../settings.ts';
 import { configSources } from '../sources.ts';
 import { type Checked, REPORTS, type ReportFormat } from './report.ts';
@@ -93,7 +94,9 @@ async function checkedDirectory(directory: string, env: Environment): Promise<Ch
   const found = allFindings(store, analysis).map((one) =>
     isBelow && isOfCertificateFile(one) ? movedTo(one, join(below, one.location.file)) : one,
   );
-  return { findings: [...ofOptions, ...found], files: store.counts().files };
+  const ofSecurity = isRoot ? securityFindings(directory, effectiveEnvironment(env, written).env) : [];
+  const placed = ofSecurity.map((one) => (isBelow ? movedTo(one, join(below, one.location.file)) : one));
+  return { findings: [...ofOptions, ...found, ...placed], files: store.counts().files };
 }
 
 /** Files of certificates are called as configuration names them: relative to the root, or absolute. */
