@@ -3,10 +3,13 @@ import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import { renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Client, credentials, status } from '@grpc/grpc-js';
+import { SECRET_TYPE } from '../../src/proto/type-urls.ts';
+import { AdsClient } from '../support/ads-client.ts';
 import { SigningAuthority } from '../support/authorities.ts';
 import { askCertificate } from '../support/certificate-client.ts';
 import { certificateRequest, disbelief } from '../support/certificates.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
+import { nodeJson } from '../support/node.ts';
 import { TextServer } from '../support/text-server.ts';
 import { keySet, TokenKey } from '../support/tokens.ts';
 import { waitFor } from '../support/wait.ts';
@@ -221,6 +224,22 @@ test('an intermediate is replaced without a restart, by renames, in place, and b
   const end = new X509Certificate(all[3]?.certificate ?? '').validToDate.getTime() / 1000;
   assert.match(await istiod.metrics(), new RegExp(`^citadel_server_cert_chain_expiry_timestamp ${end}$`, 'm'));
   assert.deepEqual(await istiod.json('/debug/diagnosticsz'), []);
+
+  const node = nodeJson({ id: 'client.shop', namespace: 'shop' });
+  using client = new AdsClient({ address: `unix:${dir.at('xds.sock')}`, node });
+  await client.settled(10_000);
+  client.subscribe(SECRET_TYPE, ['ROOTCA']);
+  await client.settled();
+  const rootca = () => {
+    const secret = client.resources(SECRET_TYPE).get('ROOTCA') as
+      | { readonly validationContext: { readonly trustedCa: { readonly inlineBytes: string } } }
+      | undefined;
+    return secret && Buffer.from(secret.validationContext.trustedCa.inlineBytes, 'base64').toString();
+  };
+  assert.equal(rootca(), root.certificate);
+  using next = new SigningAuthority('next', { days: 30 });
+  dir.write('etc/cacerts/root-cert.pem', root.certificate + next.certificate);
+  await waitFor(() => rootca() === root.certificate + next.certificate, { what: 'both roots at the proxy' });
 });
 
 test('an istiod that is only an authority gives certificates in the trust domain of mesh.yaml, and serves no proxies', async () => {
