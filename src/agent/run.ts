@@ -11,13 +11,31 @@ import { AGENT_STATE, startAgent } from './agent.ts';
 import { thisMachine } from './identity.ts';
 import { readAgentSettings } from './settings.ts';
 
+/** What the agent wants of a control plane of its own. */
+export interface ControlPlaneOrder {
+  readonly root: string;
+  readonly env: Environment;
+  /** Path of the socket that it serves. */
+  readonly socket: string;
+  readonly log: Logger;
+}
+
+export interface ControlPlane {
+  stop(): Promise<void>;
+}
+
 /**
  * Runs the agent of the working directory `root` until SIGTERM or SIGINT; another of them ends the process at once.
  *
+ * @param ownControlPlane starts a control plane in this process, for a machine that has configuration and no istiod
  * @returns the exit code
  * @throws StartError when it can not start
  */
-export async function run(root: string, env: Environment): Promise<number> {
+export async function run(
+  root: string,
+  env: Environment,
+  ownControlPlane: (order: ControlPlaneOrder) => Promise<ControlPlane>,
+): Promise<number> {
   const { settings, errors, warnings } = readAgentSettings(root, env);
   if (settings === undefined) throw new StartError(EXIT.config, errors.join('\n'));
   const log = createLog(settings.log);
@@ -27,7 +45,14 @@ export async function run(root: string, env: Environment): Promise<number> {
   const ended = Promise.race([endingSignal(['SIGTERM', 'SIGINT', 'SIGHUP']), asked.promise]);
   const runDirectory = join(root, AGENT_STATE, 'run');
   const release = await lock(runDirectory, log);
+  let own: ControlPlane | undefined;
   try {
+    if (settings.controlPlane.standalone !== undefined) {
+      log.info(
+        'there is no address of an istiod, but configSources in mesh.yaml: the agent is the control plane itself',
+      );
+      own = await ownControlPlane({ root, env, socket: settings.controlPlane.standalone, log });
+    }
     const agent = await startAgent({
       root,
       settings,
@@ -47,6 +72,7 @@ export async function run(root: string, env: Environment): Promise<number> {
     log.info('istio-agent has stopped');
     return 0;
   } finally {
+    await own?.stop();
     rmSync(join(runDirectory, LISTENING), { force: true });
     release();
   }

@@ -44,6 +44,8 @@ export interface AgentSettings {
 export interface ControlPlaneSettings {
   readonly address: ControlPlaneAddress;
   readonly plaintext: boolean;
+  /** Path of the socket of a control plane in the agent itself; undefined: it is elsewhere. */
+  readonly standalone: string | undefined;
   /** The name that its certificate must have; undefined: that of the address. */
   readonly serverName: string | undefined;
   /** Files of roots, of which the first that is there counts; undefined: the roots of the operating system. */
@@ -110,6 +112,8 @@ export function readAgentSettings(root: string, real: Environment): ReadAgentSet
 class Reading {
   readonly errors: string[] = [];
   readonly warnings: string[] = [];
+  /** Whether mesh.yaml says where configuration is. */
+  #hasSources = false;
 
   /** What the files set. A name that stands in both is told of. */
   files(root: string): ReadonlyMap<string, Setting> {
@@ -159,7 +163,9 @@ class Reading {
       const { configs, diagnostics } = parseFile(MESH_FILE, text, options);
       // It may be that of an istiod on the same machine, which has more to say of it.
       for (const found of diagnostics) if (found.severity === 'error') this.warnings.push(formatDiagnostic(found));
-      ofMesh = (configs[0] as Config<MeshFile> | undefined)?.spec.defaultConfig ?? {};
+      const mesh = (configs[0] as Config<MeshFile> | undefined)?.spec;
+      ofMesh = mesh?.defaultConfig ?? {};
+      this.#hasSources = mesh?.configSources?.some(({ address = '' }) => address !== '') ?? false;
     }
     if (setting === undefined) return ofMesh;
     const { value, problems } = readYaml(setting.value);
@@ -183,7 +189,10 @@ class Reading {
     proxyConfig: ProxyConfig,
   ): ControlPlaneSettings | undefined {
     const name = ['ISTIO_ADDRESS', 'PILOT_ADDRESS'].find((variable) => env[variable]);
-    const text = (name === undefined ? proxyConfig.discoveryAddress : env[name]) ?? DEFAULT_ADDRESS;
+    const written = name === undefined ? proxyConfig.discoveryAddress : env[name];
+    const socket = join(proxyConfig.configPath ?? './etc/istio/proxy', 'istiod');
+    const standalone = written === undefined && this.#hasSources ? socket : undefined;
+    const text = written ?? (standalone === undefined ? DEFAULT_ADDRESS : `unix:${standalone}`);
     const { address, problem } = controlPlaneAddress(text);
     if (address === undefined) {
       if (name === undefined) this.#tell('error', 'VM0602', `discoveryAddress can not be "${text}": ${problem}`);
@@ -201,6 +210,7 @@ class Reading {
     return {
       address,
       plaintext,
+      standalone,
       serverName: env['ISTIOD_SAN'] || undefined,
       rootFiles: rootFiles(roots, hasPublicCertificate(address)),
       certificateDirectory: env['PROV_CERT'] || (AGENT_VARIABLES['PROV_CERT']?.default ?? ''),

@@ -1,6 +1,7 @@
 import { EXIT, StartError } from '../process/failure.ts';
 import { VERSION } from '../process/version.ts';
 import { AGENT_COMMANDS, usageText } from './commands.ts';
+import { ownControlPlane } from './own-control-plane.ts';
 
 const SETTINGS = 'Settings are var/lib/istio/envoy/sidecar.env and cluster.env, and the environment, which wins.';
 
@@ -10,7 +11,7 @@ export async function istioAgent(args: readonly string[]): Promise<number> {
   try {
     switch (verb) {
       case undefined:
-        return await (await import('../agent/run.ts')).run(process.cwd(), process.env);
+        return await (await import('../agent/run.ts')).run(process.cwd(), process.env, ownControlPlane);
       case 'check':
         if (rest.length > 0) return usage(`check takes nothing, not "${rest[0]}"`);
         return await (await import('../agent/check/check.ts')).check(process.cwd(), process.env, process.stdout);

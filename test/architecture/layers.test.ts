@@ -33,7 +33,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'admin',
   ],
   agent: ['base', 'process', 'proto', 'config', 'xds', 'security'],
-  bin: ['process', 'istiod', 'agent'],
+  bin: ['base', 'process', 'istiod', 'agent'],
 };
 
 /** Node's modules and packages that only some folders may use: I/O stands at the two ends. */

@@ -156,3 +156,36 @@ test('a machine with a token gets a certificate, an Envoy that serves, and goes 
   assert.equal(code, 0, agent.log);
   assert.match(agent.log, /Envoy drains its connections/);
 });
+
+test('a machine with configuration and no istiod is its own control plane', { timeout: 60_000 }, async () => {
+  using dir = new WorkDir('standalone');
+  const backend = await HttpBackend.start('one');
+  const [port = 0] = await freePorts(1);
+  try {
+    dir.write(CONF, localService('ratings', port, backend.port));
+    dir.write(
+      'etc/istio/mesh.yaml',
+      JSON.stringify({ configSources: [{ address: `fs://${dir.at('etc/istio/conf')}` }] }),
+    );
+    await using agent = await IstioAgentProcess.start({
+      root: dir.path,
+      env: {
+        ENVOY_PATH: envoyPath(),
+        POD_NAMESPACE: 'shop',
+        INSTANCE_IP: '127.0.0.1',
+        ISTIO_META_INTERCEPTION_MODE: 'NONE',
+        ISTIO_META_DNS_CAPTURE: 'true',
+      },
+      proxyConfig: { concurrency: 1, terminationDrainDuration: '0s' },
+    });
+    await waitFor(async () => (await answered(port, HOST)) === 'one', {
+      what: `answer of the service; the agent says ${agent.log}`,
+      withinMs: 30_000,
+    });
+    dir.write(CONF, localService('reviews', port, backend.port));
+    await waitFor(async () => (await answered(port, 'reviews.shop.internal')) === 'one', { what: 'the change' });
+    assert.equal((await agent.stop()).code, 0, agent.log);
+  } finally {
+    await backend.stop();
+  }
+});

@@ -58,7 +58,9 @@ async function checked(root: string, settings: AgentSettings, run: Run): Promise
     log: quiet,
   });
   return [
-    await connection(certificates.connection, grpcTarget(controlPlane.address)),
+    controlPlane.standalone === undefined
+      ? await connection(certificates.connection, grpcTarget(controlPlane.address))
+      : { state: 'note', text: 'the agent is the control plane itself, with configSources of mesh.yaml' },
     certificate(certificates),
     envoy(root, settings),
     ...dns(root, settings),

@@ -64,6 +64,15 @@ test('the address of istiod comes from variables, then from PROXY_CONFIG, then f
   assert.equal(host(proxy, { ISTIO_ADDRESS: 'unix:/run/xds.sock' }), '/run/xds.sock');
 });
 
+test('a machine with sources of configuration and no address of an istiod is its own control plane', () => {
+  const mesh = { 'etc/istio/mesh.yaml': 'configSources: [{address: "fs:///etc/istio/conf"}]\n' };
+  const { standalone, address, plaintext } = settingsOf(mesh).controlPlane;
+  assert.equal(standalone, 'etc/istio/proxy/istiod');
+  assert.deepEqual([address, plaintext], [{ socket: standalone }, true]);
+  assert.equal(settingsOf(mesh, { ISTIO_ADDRESS: 'istiod' }).controlPlane.standalone, undefined);
+  assert.equal(settingsOf({}).controlPlane.standalone, undefined);
+});
+
 test('plaintext is for loopback and sockets alone', () => {
   const plaintext = (env: Readonly<Record<string, string>>) => settingsOf({}, env).controlPlane.plaintext;
   assert.equal(plaintext({ ISTIO_ADDRESS: '127.0.0.1:15010' }), true);

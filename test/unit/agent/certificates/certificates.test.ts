@@ -122,6 +122,7 @@ function opened(dir: WorkDir, socket: string, more: Partial<CertificatesOptions>
   const settings = {
     address: { socket },
     plaintext: true,
+    standalone: undefined,
     serverName: undefined,
     rootFiles: undefined,
     certificateDirectory: 'etc/certs',
