@@ -27,13 +27,22 @@ export function rememberEnvoy(file: string, pid: number | undefined): void {
 export async function endLeftover(file: string, config: string): Promise<number | undefined> {
   const pid = remembered(file);
   if (pid === undefined || !isEnvoy(pid, config)) return undefined;
-  process.kill(pid, 'SIGTERM');
+  if (!told(pid, 'SIGTERM')) return undefined;
   const deadline = performance.now() + END_WITHIN;
   while (isEnvoy(pid, config)) {
-    if (performance.now() > deadline) process.kill(pid, 'SIGKILL');
+    if (performance.now() > deadline) told(pid, 'SIGKILL');
     await new Promise((resolve) => setTimeout(resolve, EVERY));
   }
   return pid;
+}
+
+/** It may be gone already, or of another user. */
+function told(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
 }
 
 function remembered(file: string): number | undefined {
