@@ -1,12 +1,14 @@
 /**
- * Builds `dist/istiod`: sources to one CommonJS bundle (esbuild), the bundle and V8's code cache into a copy of the Node binary
+ * Builds `dist/istiod`: sources to one CommonJS bundle (esbuild), the bundle and a code cache of it into a copy of the Node binary
  * that npm brought (single executable application). Run by `scripts/node`, so that Node 24 does it whatever the machine has.
  */
+import { isAscii } from 'node:buffer';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { arch } from 'node:process';
 import { build } from 'esbuild';
 import { inject } from 'postject';
+import { writeCodeCache } from './build/code-cache.mjs';
 import { nodeBinary } from './build/node-binary.mjs';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -32,6 +34,14 @@ const { metafile } = await build({
 });
 writeFileSync('dist/istiod.meta.json', JSON.stringify(metafile));
 
+// Nobody who may send a signal opens a debugger's port with it.
+const flags = ['--max-semi-space-size=16', '--disable-sigusr1'];
+// It is not the same from run to run.
+const hasCodeCache = isNative && process.env.REPRODUCIBLE !== '1';
+if (!isAscii(readFileSync('dist/istiod.cjs')))
+  throw new Error('the bundle is read as ASCII: write other characters as escapes');
+if (hasCodeCache) await writeCodeCache('dist/istiod.cjs', 'dist/istiod.cache', flags);
+
 const binary = 'dist/istiod.new';
 copyFileSync(nodeBinary(target), binary);
 chmodSync(binary, 0o755);
@@ -39,13 +49,11 @@ strip(binary);
 writeFileSync(
   'dist/sea.json',
   JSON.stringify({
-    main: 'dist/istiod.cjs',
+    main: 'build/loader.cjs',
     output: 'dist/istiod.blob',
     disableExperimentalSEAWarning: true,
-    // A code cache is made for the machine that builds, and is not the same from run to run.
-    useCodeCache: isNative && process.env.REPRODUCIBLE !== '1',
-    // Nobody who may send a signal opens a debugger's port with it.
-    execArgv: ['--max-semi-space-size=16', '--disable-sigusr1'],
+    assets: { bundle: 'dist/istiod.cjs', ...(hasCodeCache ? { 'code-cache': 'dist/istiod.cache' } : {}) },
+    execArgv: flags,
     execArgvExtension: 'none',
   }),
 );
@@ -61,6 +69,7 @@ copyFileSync(binary, output);
 chmodSync(output, 0o755);
 rmSync(binary);
 rmSync('dist/istiod.blob');
+rmSync('dist/istiod.cache', { force: true });
 if (isNative) {
   rmSync('dist/istio-agent', { force: true });
   symlinkSync('istiod', 'dist/istio-agent');
