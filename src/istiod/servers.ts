@@ -62,7 +62,7 @@ export class Servers {
       this.#opening('monitoring', (target) => listenHttp(target, answering([...monitoring, ...http]))),
       this.#opening('grpc', free),
       this.#opening('grpcUnix', async (target) => void (await freeSocket(root, target))),
-      this.certificate?.credentials || this.certificate?.isAwaited ? this.#opening('grpcTls', free) : undefined,
+      this.#needsTls() ? this.#opening('grpcTls', free) : undefined,
     ]);
   }
 
@@ -76,11 +76,12 @@ export class Servers {
     await this.#listeners.open([
       this.#opening('grpc', (target) => listenGrpc(target, plain, register)),
       this.#opening('grpcUnix', (target) => listenGrpcUnix(root, target, registerLocal)),
-      this.#tls(),
+      this.#needsTls() ? this.#tls() : undefined,
     ]);
+    if (!this.#needsTls()) await this.#openTls('');
     if (this.certificate !== undefined && this.certificate.credentials === undefined)
       log.info('TLS is off until there are etc/certs/cert-chain.pem and etc/certs/key.pem');
-    this.certificate?.follow(() => void this.#openTls(), this.#stop.signal);
+    this.certificate?.follow(() => void this.#openTls('there is a certificate: TLS is on'), this.#stop.signal);
   }
 
   /** Ends what proxies are connected to; people may ask until the end how it goes. */
@@ -108,14 +109,21 @@ export class Servers {
     });
   }
 
-  /** A certificate that comes later can not end the process. */
-  async #openTls(): Promise<void> {
+  /** Whether somebody has asked for TLS: by its address, or by a certificate. Nothing else may keep the process from starting. */
+  #needsTls(): boolean {
+    return this.certificate?.isOfFiles === true || this.#options.settings.listenPlaces.grpcTls !== undefined;
+  }
+
+  /** @param told when it is on, for those who wait for it */
+  async #openTls(told: string): Promise<void> {
     const { log, changed } = this.#options;
+    const opening = this.#tls();
+    if (opening === undefined) return;
     try {
-      await this.#listeners.open([this.#tls()]);
+      await this.#listeners.open([opening]);
       if (this.#stop.signal.aborted) await this.#listeners.close();
-      else {
-        log.info({ grpcTls: this.addresses['grpcTls'] }, 'there is a certificate: TLS is on');
+      else if (told !== '') {
+        log.info({ grpcTls: this.addresses['grpcTls'] }, told);
         changed();
       }
     } catch (error) {

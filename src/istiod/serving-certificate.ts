@@ -58,9 +58,9 @@ export class ServingCertificate {
     if (material !== undefined) this.#credentials = new RenewedCredentials(material);
   }
 
-  /** Whether there will be a certificate, though there is none yet. */
-  get isAwaited(): boolean {
-    return this.#authority !== undefined;
+  /** Whether what is served was read from files. */
+  get isOfFiles(): boolean {
+    return this.#isOfFiles;
   }
 
   /** Undefined as long as there is neither a certificate nor a key. */
@@ -135,7 +135,7 @@ export class ServingCertificate {
     const isThere = !isOfAuthority && (chain !== undefined || key !== undefined);
     if (isThere && (chain === undefined || key === undefined)) {
       const [there, missing] = chain === undefined ? [KEY, CHAIN] : [CHAIN, KEY];
-      const advice = 'put both there, or none to go without TLS';
+      const advice = 'put both there, or none to have one made';
       throw new StartError(EXIT.noInput, `${missing} is missing beside ${there}: ${advice}`);
     }
     const own = this.#authority?.pair();

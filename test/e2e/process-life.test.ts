@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import type { JsonObject } from '../../src/base/json.ts';
@@ -74,6 +75,20 @@ test('a state that can not be written is no reason not to serve', async (t) => {
     istiod.output,
     /"msg":"var\/lib\/istio can not be written, a file stands where a directory should be: istiod serves, but/,
   );
+  assert.deepEqual(await istiod.stop(), { code: 0, signal: null });
+});
+
+test('TLS that nobody has asked for is no reason not to serve when its address is taken', async (t) => {
+  using dir = new WorkDir('life');
+  const other = createServer();
+  t.after(() => other.close());
+  // Where somebody else has it already, it is taken all the same.
+  await new Promise<void>((resolve) => other.once('error', () => resolve()).listen(15012, '0.0.0.0', resolve));
+  dir.write('etc/istio/istiod.yaml', 'listen: {grpc: "127.0.0.1:0", http: "", monitoring: ""}\n');
+  const istiod = new Child(istiodCommand(), { cwd: dir.path });
+  t.after(() => istiod.stop('SIGKILL'));
+  await waitFor(() => istiod.output.includes('"msg":"istiod serves"'), { what: 'service' });
+  assert.match(istiod.output, /TLS stays off: listen\.grpcTls: 0\.0\.0\.0:15012, its default, is in use/);
   assert.deepEqual(await istiod.stop(), { code: 0, signal: null });
 });
 

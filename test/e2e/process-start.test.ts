@@ -108,7 +108,7 @@ const CASES: Readonly<Record<string, Case>> = {
     prepare: (dir) => dir.write('etc/certs/key.pem', 'x'),
     code: 66,
     says: [
-      'istiod: etc/certs/cert-chain.pem is missing beside etc/certs/key.pem: put both there, or none to go without TLS',
+      'istiod: etc/certs/cert-chain.pem is missing beside etc/certs/key.pem: put both there, or none to have one made',
     ],
   },
   'the key of another certificate': {
