@@ -158,7 +158,9 @@ export class CertificateAuthority {
     const { places, read, clock } = this.#options;
     for (const files of places) {
       const found = readAuthority(files, read, clock.date());
-      if (found !== undefined) return { files, read: found };
+      if (found === undefined) continue;
+      if (isProblem(found)) return { files, read: found };
+      return { files, read: { ...found, roots: found.roots + (this.#generated?.roots(clock.date()) ?? '') } };
     }
     return undefined;
   }
@@ -249,7 +251,8 @@ export class CertificateAuthority {
 
   /** Roots change step by step, so that no workload meets a certificate whose root it does not know. */
   #foreign({ files, read }: Found): FileProblem | undefined {
-    if (this.#issuer === undefined || isProblem(read)) return undefined;
+    // Beside the own root, which stays, another one may come.
+    if (this.#issuer === undefined || this.#files === undefined || isProblem(read)) return undefined;
     const before = fingerprints(this.#issuer.roots);
     const now = fingerprints(read.roots);
     if (before.isSubsetOf(now) || now.isSubsetOf(before)) return undefined;

@@ -49,6 +49,13 @@ export class GeneratedRoot {
     return join(this.#options.directory, CERTIFICATE);
   }
 
+  /** Its certificates that still hold, in PEM: what it signed is to be believed when something else signs, too. */
+  roots(now: number): string {
+    const read = readCertificates(this.#text(ROOTS) ?? '');
+    const holding = typeof read === 'string' ? [] : read.filter(({ validToDate }) => validToDate.getTime() > now);
+    return holding.map(String).join('');
+  }
+
   /** Whether a key was made before. */
   get exists(): boolean {
     return this.#text(KEY) !== undefined || this.#text(CERTIFICATE) !== undefined;

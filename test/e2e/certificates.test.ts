@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import { renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { Client, credentials, status } from '@grpc/grpc-js';
-import { SECRET_TYPE } from '../../src/proto/type-urls.ts';
+import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
+import { encodeDiscoveryRequest } from '../../src/proto/discovery.ts';
+import { CLUSTER_TYPE, SECRET_TYPE } from '../../src/proto/type-urls.ts';
 import { AdsClient } from '../support/ads-client.ts';
 import { SigningAuthority } from '../support/authorities.ts';
 import { askCertificate } from '../support/certificate-client.ts';
@@ -56,16 +57,31 @@ async function served({ env = {}, settings = '', prepare }: Options = {}): Promi
   };
 }
 
-/** How a stream of discovery ends. */
-function streamStatus(address: string): Promise<string | undefined> {
-  const channel = new Client(address, credentials.createInsecure());
+/** How a stream of discovery ends: with a status, or with an answer. @param tls absent: over plaintext */
+function streamStatus(
+  address: string,
+  tls?: { readonly roots: string; readonly token?: string; readonly namespace: string },
+): Promise<string | undefined> {
+  const { roots = '', token, namespace = 'shop' } = tls ?? {};
+  const secure = () => credentials.createSsl(Buffer.from(roots));
+  const channel = new Client(address, tls === undefined ? credentials.createInsecure() : secure());
+  const headers = new Metadata();
+  if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
   const call = channel.makeBidiStreamRequest(
     '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources',
     (bytes: Buffer) => bytes,
     (bytes: Buffer) => bytes,
+    headers,
   );
+  const node = nodeJson({ id: `client.${namespace}`, namespace });
+  call.write(Buffer.from(encodeDiscoveryRequest({ node, typeUrl: CLUSTER_TYPE })));
   call.on('error', () => {});
   return new Promise((resolve) => {
+    call.on('data', () => {
+      call.cancel();
+      channel.close();
+      resolve('served');
+    });
     call.on('status', ({ code }) => {
       channel.close();
       resolve(status[code]);
@@ -136,6 +152,16 @@ test('nobody gets a certificate of somebody else, or without proof of who asks',
   await waitFor(async () => String(await ask({ token })).startsWith('UNAUTHENTICATED'), {
     what: 'the token to expire',
   });
+});
+
+test('a proxy is served over TLS with a token of its namespace, and with no other', async () => {
+  await using server = await served();
+  const { dir, address, token } = server;
+  const roots = dir.read('var/lib/istio/ca/root-cert.pem');
+  assert.equal(await streamStatus(address, { roots, token, namespace: 'shop' }), 'served');
+  assert.equal(await streamStatus(address, { roots, token, namespace: 'bank' }), 'PERMISSION_DENIED');
+  assert.equal(await streamStatus(address, { roots, token: `${token}x`, namespace: 'shop' }), 'UNAUTHENTICATED');
+  assert.equal(await streamStatus(address, { roots, namespace: 'shop' }), 'UNAUTHENTICATED');
 });
 
 test('the root and what it signed stay over a restart', async () => {

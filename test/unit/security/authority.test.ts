@@ -293,6 +293,26 @@ test('roots change step by step: the new one beside the old one, then alone', ()
   }
 });
 
+test('an authority that is plugged in takes the place of the own root, which stays believed as long as it is there', () => {
+  using root = new SigningAuthority('root', { days: 30 });
+  using one = made();
+  const { authority, dir } = one;
+  const own = leaf(authority);
+  plugIn(dir, root.intermediate('plugged', { days: 20 }).files());
+  authority.look();
+  const now = leaf(authority);
+  assert.equal(commonName(now[0]), 'plugged');
+  assert.equal(now.at(-1), root.certificate + own.at(-1));
+  assert.equal(disbelief(now), undefined);
+  assert.equal(disbelief([own[0] ?? '', now.at(-1) ?? '']), undefined, 'what was signed before is right');
+  const again = one.again();
+  assert.equal(again.issuer?.roots, now.at(-1));
+  again.close();
+  dir.remove(OWN);
+  authority.look();
+  assert.equal(authority.issuer?.roots, root.certificate);
+});
+
 test('the layout of a Secret of type kubernetes.io/tls is an authority, too', () => {
   using root = new SigningAuthority('root', { days: 30 });
   const { certificate, key, chain, roots } = root.intermediate('manager', { days: 20 }).files();
