@@ -127,6 +127,40 @@ test('a process that stands still is killed by the watchdog and started again; E
   await machine.run(`rm -r ${drop} && systemctl daemon-reload`);
 });
 
+test('the agent is no service that runs by itself; told where istiod is, it runs an Envoy as its own user', async () => {
+  assert.equal(await machine.run('systemctl is-enabled istio-agent || true'), 'disabled');
+  assert.equal(await machine.run('systemctl is-active istio-agent || true'), 'inactive');
+  // Its name server would be asked for in a container without a network.
+  const variables = [
+    'ISTIO_ADDRESS=127.0.0.1:15010',
+    'ENVOY_PATH=/mnt/envoy',
+    'POD_NAMESPACE=shop',
+    'INSTANCE_IP=127.0.0.1',
+    'ISTIO_META_INTERCEPTION_MODE=NONE',
+    'ISTIO_META_DNS_CAPTURE=true',
+    'ISTIO_CUSTOM_IP_TABLES=true',
+    `PROXY_CONFIG='{"terminationDrainDuration":"0s"}'`,
+  ];
+  mkdirSync(root.at('var/lib/istio/envoy'), { recursive: true });
+  writeFileSync(root.at('var/lib/istio/envoy/sidecar.env'), `${variables.join('\n')}\n`);
+  await machine.run('systemctl stop envoy && systemctl start istio-agent');
+  await machine.until('curl -s -o /dev/null -w "%{http_code}" http://127.0.0.1:15021/healthz/ready', /^200$/);
+  assert.match(
+    await machine.run('systemctl show --property=StatusText --value istio-agent'),
+    /^serves 127\.0\.0\.1:15053/,
+  );
+  assert.equal(await machine.run('ps -o user= -p $(pgrep -f envoy-rev.json)'), 'istio-proxy');
+  assert.equal(
+    await machine.run('stat --format="%U %a" /var/lib/istio/agent /etc/istio/proxy/XDS'),
+    'istio-proxy 700\nistio-proxy 660',
+  );
+  await machine.run('systemctl restart istiod');
+  await machine.until('curl -s http://127.0.0.1:8080/debug/syncz', /\.shop/);
+  await machine.run('systemctl stop istio-agent');
+  assert.equal(await machine.run('pgrep -f envoy-rev.json || true'), '');
+  assert.equal(await machine.run('systemctl show --property=Result --value istio-agent'), 'success');
+});
+
 test('wrong settings are said and not tried again', async () => {
   await machine.run('cp /etc/istio/istiod.yaml /tmp/ && echo "lisen: {}" >>/etc/istio/istiod.yaml');
   await machine.run('systemctl restart istiod || true');
@@ -165,7 +199,7 @@ test('purge keeps the user while a key is of its group, and else leaves nothing'
   await machine.run('dpkg --purge istiod-vm');
   assert.match(await machine.run('getent passwd istio'), /^istio:/);
   await machine.run('rm -r /etc/certs && dpkg --install /mnt/packages/current.deb && dpkg --purge istiod-vm');
-  assert.equal(await machine.run('getent passwd istio; getent group istio; true'), '');
+  assert.equal(await machine.run('getent passwd istio istio-proxy; getent group istio istio-proxy; true'), '');
   assert.equal(await machine.run(FILES), untouched);
   assert.equal(await machine.run('systemctl --failed --no-legend; ls -d /run/istio* 2>/dev/null || true'), '');
 });
