@@ -7,6 +7,7 @@ import { inspectRoutes } from '../../src/admin/inspect.ts';
 import { createMetrics, metricsRoute } from '../../src/admin/metrics.ts';
 import { sourcesRoute } from '../../src/admin/sources.ts';
 import { statusRoute } from '../../src/admin/status.ts';
+import { agentMetrics } from '../../src/agent/metrics.ts';
 import { AGENT_PREFIXES, AGENT_VARIABLES, type AgentVariable, UNUSED_VARIABLES } from '../../src/agent/variables.ts';
 import { AGENT_COMMANDS, COMMANDS, COMMON_EXITS, type Command } from '../../src/bin/commands.ts';
 import { CODE_ADVICE } from '../../src/config/code-advice.ts';
@@ -71,7 +72,27 @@ function agentPage(): string {
     '## Without effect',
     "Istio's agent and its scripts know these, too. In a file they are a warning.",
     [...UNUSED_VARIABLES].map(code).join(', '),
+    '## HTTP',
+    'On `statusPort` of PROXY_CONFIG, 15020 unless it is set.',
+    table(
+      ['path', ''],
+      [
+        [
+          code('/healthz/ready'),
+          '200 when the workload can take requests, else 503 with the reason. Envoy passes it on at port 15021.',
+        ],
+        [code('/stats/prometheus'), 'Metrics of Envoy and, below, of the agent.'],
+        [code('POST /quitquitquit'), 'Ends the agent as SIGTERM does; for programs of this machine.'],
+      ],
+    ),
+    table(['metric', ''], agentMetricRows()),
   );
+}
+
+function agentMetricRows(): readonly (readonly string[])[] {
+  const certificate = { chain: '', key: '', roots: '', from: 0, until: 0 };
+  const text = agentMetrics({ certificate, restarts: 0, names: 0, isLive: true });
+  return [...text.matchAll(/^# HELP (\S+) (.*)$/gm)].map(([, name = '', help = '']) => [code(name), help]);
 }
 
 function variableRows(part: ReadonlyMap<string, Variable>): string {

@@ -207,13 +207,14 @@ class Reading {
       return undefined;
     }
     const roots = env['XDS_ROOT_CA'];
+    const provisioned = env['PROV_CERT'] || (AGENT_VARIABLES['PROV_CERT']?.default ?? '');
     return {
       address,
       plaintext,
       standalone,
       serverName: env['ISTIOD_SAN'] || undefined,
-      rootFiles: rootFiles(roots, hasPublicCertificate(address)),
-      certificateDirectory: env['PROV_CERT'] || (AGENT_VARIABLES['PROV_CERT']?.default ?? ''),
+      rootFiles: rootFiles(roots, hasPublicCertificate(address), join(provisioned, 'root-cert.pem')),
+      certificateDirectory: provisioned,
       tokenFile: 'var/run/secrets/tokens/istio-token',
       headers: withPrefix(env, 'XDS_HEADER_'),
     };
@@ -251,10 +252,10 @@ function shortened(value: string): string {
   return value.length <= 60 ? value : `${value.slice(0, 60)}…`;
 }
 
-function rootFiles(roots: string | undefined, isPublic: boolean): readonly string[] | undefined {
+function rootFiles(roots: string | undefined, isPublic: boolean, provisioned: string): readonly string[] | undefined {
   if (roots === 'SYSTEM') return undefined;
   if (roots) return [roots];
-  return isPublic ? undefined : ROOT_FILES;
+  return isPublic ? undefined : [...new Set([provisioned, ...ROOT_FILES])];
 }
 
 /** Variables whose name begins so, by the rest of their names. */

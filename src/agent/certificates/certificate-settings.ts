@@ -4,6 +4,8 @@ import { controlPlaneAddress, grpcTarget } from '../control-plane-address.ts';
 import type { ControlPlaneSettings } from '../settings.ts';
 import type { CertificatesOptions } from './certificates.ts';
 
+/** Complete certificates there are the workload's own, as with Istio's agent; those of PROV_CERT elsewhere only prove who asks. */
+const MOUNTED = 'etc/certs';
 const DAY = 24 * 3_600_000;
 
 /** What the variables say of the workload's certificates. */
@@ -12,7 +14,7 @@ export function certificateSettings(
   controlPlane: ControlPlaneSettings,
 ): Pick<CertificatesOptions, 'mounted' | 'authority' | 'ttlMs' | 'grace' | 'jitter'> {
   return {
-    mounted: controlPlane.certificateDirectory,
+    mounted: MOUNTED,
     authority: authority(env, controlPlane),
     ttlMs: parseDuration(env['SECRET_TTL'] ?? '') ?? DAY,
     grace: Number(env['SECRET_GRACE_PERIOD_RATIO'] || 0.5),

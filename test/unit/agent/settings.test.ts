@@ -90,6 +90,7 @@ test('the roots are those of the operating system on port 443, or where it is sa
   const roots = (env: Readonly<Record<string, string>>) => settingsOf({}, env).controlPlane.rootFiles;
   assert.equal(roots({ ISTIO_ADDRESS: 'istiod.example.com:443' }), undefined);
   assert.equal(roots({ XDS_ROOT_CA: 'SYSTEM' }), undefined);
+  assert.equal(roots({ PROV_CERT: 'var/provisioned' })?.[0], 'var/provisioned/root-cert.pem');
   assert.deepEqual(roots({ ISTIO_ADDRESS: 'istiod.example.com:443', XDS_ROOT_CA: '/etc/roots.pem' }), [
     '/etc/roots.pem',
   ]);
