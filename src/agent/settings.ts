@@ -189,7 +189,7 @@ class Reading {
     proxyConfig: ProxyConfig,
   ): ControlPlaneSettings | undefined {
     const name = ['ISTIO_ADDRESS', 'PILOT_ADDRESS'].find((variable) => env[variable]);
-    const written = name === undefined ? proxyConfig.discoveryAddress : env[name];
+    const written = name === undefined ? (proxyConfig.discoveryAddress ?? addressOfParts(env)) : env[name];
     const socket = join(proxyConfig.configPath ?? './etc/istio/proxy', 'istiod');
     const standalone = written === undefined && this.#hasSources ? socket : undefined;
     const text = written ?? (standalone === undefined ? DEFAULT_ADDRESS : `unix:${standalone}`);
@@ -241,6 +241,12 @@ class Reading {
 }
 
 const DEFAULT_ADDRESS = 'istiod.istio-system.svc:15012';
+
+/** As Istio's script for machines puts it together; undefined when neither is set. */
+function addressOfParts(env: Environment): string | undefined {
+  const [namespace, port] = [env['ISTIO_SYSTEM_NAMESPACE'], env['ISTIO_PILOT_PORT']];
+  return namespace || port ? `istiod.${namespace || 'istio-system'}.svc:${port || 15_012}` : undefined;
+}
 
 function advice(name: string): string {
   const near = nearestName(name, [...Object.keys(AGENT_VARIABLES), ...UNUSED_VARIABLES]);

@@ -58,6 +58,12 @@ export const AGENT_VARIABLES: Readonly<Record<string, AgentVariable>> = {
     (value) => controlPlaneAddress(value).problem,
   ),
   PILOT_ADDRESS: of('As ISTIO_ADDRESS, which wins.', (value) => controlPlaneAddress(value).problem),
+  ISTIO_SYSTEM_NAMESPACE: of(
+    'Namespace in the name of istiod, `istiod.<namespace>.svc`, where no address is written.',
+    name,
+    'istio-system',
+  ),
+  ISTIO_PILOT_PORT: of('Port of istiod, where no address is written.', port, '15012'),
   ISTIO_CP_AUTH: of(
     'How istiod is connected to: MUTUAL_TLS, or NONE for plaintext, which only loopback addresses allow. Port 15010 is plaintext, a Unix socket, too.',
     oneOf('NONE', 'MUTUAL_TLS'),
@@ -197,8 +203,6 @@ export const UNUSED_VARIABLES: ReadonlySet<string> = new Set([
   'ISTIO_INBOUND_TPROXY_MARK',
   'ISTIO_INBOUND_TPROXY_ROUTE_TABLE',
   'ISTIO_LOG_DIR',
-  'ISTIO_PILOT_PORT',
-  'ISTIO_SYSTEM_NAMESPACE',
   'JWT_POLICY',
   'OUTPUT_CERTS',
   'PEER_METADATA_DISCOVERY',

@@ -59,6 +59,8 @@ test('the address of istiod comes from variables, then from PROXY_CONFIG, then f
   };
   assert.equal(host(mesh), 'mesh:15012');
   assert.equal(host(proxy), 'proxy:15012');
+  assert.equal(host({}, { ISTIO_PILOT_PORT: '32018' }), 'istiod.istio-system.svc:32018');
+  assert.equal(host({}, { ISTIO_SYSTEM_NAMESPACE: 'mesh' }), 'istiod.mesh.svc:15012');
   assert.equal(host(proxy, { PILOT_ADDRESS: 'pilot' }), 'pilot:15012');
   assert.equal(host(proxy, { PILOT_ADDRESS: 'pilot', ISTIO_ADDRESS: 'istiod:443' }), 'istiod:443');
   assert.equal(host(proxy, { ISTIO_ADDRESS: 'unix:/run/xds.sock' }), '/run/xds.sock');
