@@ -86,12 +86,15 @@ export class Security {
     this.callers = callers(this.#authenticator, () => verifiesClients() && authenticatesClients(env));
     if (authority === undefined) return;
     const pair = new ServingPair(authority, () => serverNames(options), clock);
+    if (options.settings.listen.grpcTls === '') return;
     this.own = { pair: () => pair.current(), roots: () => authority.issuer?.roots };
   }
 
-  /** Reads what there is, and follows it. */
+  /** Reads what there is, and follows it, unless callers come over plaintext alone. */
   start(listener: SecurityListener): void {
-    const { root, log, clock, isKept } = this.#options;
+    const { root, settings, log, clock, isKept } = this.#options;
+    // Nobody can prove anything over plaintext.
+    if (settings.listen.grpcTls === '' && settings.listen.grpcUnix === '') return;
     this.#listener = listener;
     const watched = new WatchedFiles({ base: root, log, clock, changed: (paths) => this.#look(paths) });
     this.#watched = watched;
@@ -104,7 +107,7 @@ export class Security {
     this.#tellIssuer();
     this.#tellRoots();
     this.#planFindings();
-    if (this.authority !== undefined && this.authority.issuer === undefined && !isKept) log.warn(NOT_KEPT);
+    if (this.own !== undefined && this.authority?.issuer === undefined && !isKept) log.warn(NOT_KEPT);
   }
 
   /** Adds the service that gives certificates. */
@@ -152,6 +155,7 @@ export class Security {
             rsaBits: own.rsaBits,
           }
         : undefined,
+      isLazy: listen.grpcTls === '',
       defaultTtlMs: own.defaultTtlMs,
       maxTtlMs: own.maxTtlMs,
       checkMs: own.checkMs,

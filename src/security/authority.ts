@@ -22,6 +22,8 @@ export interface AuthorityOptions {
   readonly places: readonly AuthorityFiles[];
   /** Undefined: no root may be made, as it could not be kept. */
   readonly generated: GeneratedOptions | undefined;
+  /** Whether a root is made, or read, when the first certificate is asked for instead of at the start; default false. */
+  readonly isLazy?: boolean;
   /** How long a certificate holds whose request does not say. Milliseconds. */
   readonly defaultTtlMs: number;
   /** The longest that may be asked for. Milliseconds. */
@@ -76,7 +78,7 @@ export class CertificateAuthority {
   #isClosed = false;
 
   constructor(options: AuthorityOptions) {
-    this.#options = { patienceMs: 2000, ...options };
+    this.#options = { patienceMs: 2000, isLazy: false, ...options };
     this.#generated = options.generated && new GeneratedRoot(options.generated, options.read);
   }
 
@@ -97,8 +99,9 @@ export class CertificateAuthority {
   /** Reads what is there, or makes a root. Where that takes time `changed` tells of its end. */
   start(): void {
     const found = this.#pluggedIn();
-    if (found === undefined) this.#startGenerated();
-    else if (isProblem(found.read)) this.#problem = found.read;
+    if (found === undefined) {
+      if (!this.#options.isLazy) this.#startGenerated();
+    } else if (isProblem(found.read)) this.#problem = found.read;
     else this.#take(found.read, found.files);
     this.#planCheck();
   }
@@ -127,7 +130,7 @@ export class CertificateAuthority {
   ): readonly string[] {
     const { clock, defaultTtlMs, maxTtlMs } = this.#options;
     const { names, ttlMs } = wish;
-    const issuer = this.#issuer;
+    const issuer = this.#issuer ?? this.#madeNow();
     if (issuer === undefined) throw new SigningError('CA_NOT_READY', 'there is nothing to sign with yet');
     if (ttlMs > maxTtlMs) {
       throw new SigningError(
@@ -191,8 +194,15 @@ export class CertificateAuthority {
   #recover(): void {
     if (this.#issuer !== undefined) return;
     this.#problem = undefined;
+    if (!this.#options.isLazy) this.#startGenerated();
+    this.#options.changed();
+  }
+
+  #madeNow(): Issuer | undefined {
+    if (!this.#options.isLazy || this.#problem !== undefined) return undefined;
     this.#startGenerated();
     this.#options.changed();
+    return this.#issuer;
   }
 
   #attempt(load: () => void): void {

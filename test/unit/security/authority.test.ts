@@ -293,6 +293,20 @@ test('roots change step by step: the new one beside the old one, then alone', ()
   }
 });
 
+test('where nobody needs a root at the start, it is made with the first certificate', () => {
+  using one = made({ isLazy: true });
+  assert.equal(existsSync(one.dir.at(OWN)), false);
+  one.authority.look();
+  assert.equal(existsSync(one.dir.at(OWN)), false);
+  const chain = leaf(one.authority);
+  assert.equal(disbelief(chain), undefined);
+  assert.ok(one.changes() > 0);
+  const again = one.again();
+  assert.equal(again.issuer, undefined);
+  assert.equal(leaf(again).at(-1), chain.at(-1));
+  again.close();
+});
+
 test('an authority that is plugged in takes the place of the own root, which stays believed as long as it is there', () => {
   using root = new SigningAuthority('root', { days: 30 });
   using one = made();
