@@ -47,11 +47,13 @@ export function deriveOutboundScope(graph: Graph, mesh: Mesh): Derived<ProxyScop
     const labels = Object.fromEntries(
       selectorKeys.get(namespace).flatMap((key) => (key in scope.labels ? [[key, scope.labels[key] ?? '']] : [])),
     );
+    const { metadataExchange, metadataExchangeLabels: peerLabels } = mesh.options.listeners;
     const certificate = textOf(metadata['TLS_CLIENT_CERT_CHAIN']);
     const view = views.intern({
       type: scope.type,
       istioExtensions: capabilities.istioExtensions,
-      peerExchange: capabilities.istioExtensions && mesh.options.listeners.metadataExchange,
+      peerExchange: capabilities.istioExtensions && metadataExchange,
+      ...(peerLabels.length > 0 ? { peerLabels } : {}),
       sds: capabilities.sds,
       secretSockets: { credential: metadata['credential'] === 'true', files: metadata['file-credential'] === 'true' },
       preserveHeaderCase: proxyConfigOf(scope, mesh).proxyHeaders?.preserveHttp1HeaderCase === true,

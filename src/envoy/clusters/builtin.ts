@@ -34,7 +34,7 @@ export interface PassthroughInput {
   /** MeshConfig `defaultTrafficPolicy`'s: it bounds what would have no bound. */
   readonly pool: ConnectionPoolSettings | undefined;
   readonly mesh: ClusterMesh;
-  readonly view: Pick<ClusterView, 'peerExchange' | 'preserveHeaderCase'>;
+  readonly view: Pick<ClusterView, 'peerExchange' | 'peerLabels' | 'preserveHeaderCase'>;
 }
 
 /** @see istio/istio pilot/pkg/networking/core/cluster_builder.go `buildDefaultPassthroughCluster` */
@@ -46,7 +46,7 @@ export function passthroughCluster({ pool, mesh, view }: PassthroughInput): Clus
     altStatName: altStatName(PASSTHROUGH_CLUSTER),
     ...connectionPool({ pool, mesh }),
     ...httpOptionsExtension(passthroughHttpOptions(view.preserveHeaderCase)),
-    ...metadataExchange(view.peerExchange),
+    ...metadataExchange(view),
   };
 }
 

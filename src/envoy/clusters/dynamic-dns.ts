@@ -99,7 +99,7 @@ export function dynamicDnsCluster(input: DynamicDnsClusterInput): Cluster {
         autoSanValidation: secured.autoSanValidation,
       }),
     ),
-    ...metadataExchange(view.peerExchange),
+    ...metadataExchange(view),
     ...clusterMetadata({ external: service.meshExternal, rule, tlsMode: policy?.tls?.mode }),
   };
 }
@@ -141,7 +141,7 @@ export function anyDynamicDnsCluster({ tls, lookupFamily, agentDns, mesh, view }
     ...connectionPool({ pool: undefined, mesh }),
     ...transport({ tls: used, context: secured.context, matchesEndpoints: false, proxyProtocol: undefined }),
     ...httpOptionsExtension({ ...passthroughHttpOptions(view.preserveHeaderCase), ...names }),
-    ...metadataExchange(view.peerExchange),
+    ...metadataExchange(view),
   };
 }
 

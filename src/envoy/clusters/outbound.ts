@@ -151,7 +151,7 @@ export function outboundCluster(input: OutboundClusterInput): Cluster | undefine
         autoSanValidation: secured.autoSanValidation,
       }),
     ),
-    ...metadataExchange(view.peerExchange),
+    ...metadataExchange(view),
     ...clusterMetadata({
       services: [service],
       external: subset === '' && service.meshExternal,

@@ -7,6 +7,8 @@ export interface ClusterView {
   readonly istioExtensions: boolean;
   /** It tells its peers who it is, and asks who they are, with one of those. */
   readonly peerExchange: boolean;
+  /** Labels of its workload that it tells of beside the usual ones. */
+  readonly peerLabels?: readonly string[];
   /** Its agent serves the workload's certificate. */
   readonly sds: boolean;
   readonly secretSockets: SecretSockets;

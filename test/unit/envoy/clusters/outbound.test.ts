@@ -284,4 +284,6 @@ test('each key of Redis has one endpoint where proxies speak Redis', () => {
 test('a proxy that tells its peers nothing has no filter for it', () => {
   assert.equal(cluster({ view: { peerExchange: false } }).filters, undefined);
   assert.equal(cluster({}).filters?.length, 1);
+  const told = JSON.stringify(cluster({ view: { peerLabels: ['team'] } }).filters);
+  assert.match(told, /"additional_labels":\["team"\]/);
 });
