@@ -1,6 +1,7 @@
-import { hostname, networkInterfaces } from 'node:os';
+import { hostname } from 'node:os';
 import { type JsonObject, parsedObject } from '../base/json.ts';
 import type { Labels } from '../base/labels.ts';
+import { interfaceAddresses } from '../process/interfaces.ts';
 import { type AgentSettings, withPrefix } from './settings.ts';
 
 /** Who this workload is to the control plane. */
@@ -20,8 +21,9 @@ export interface Machine {
 }
 
 export function thisMachine(): Machine {
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  const outer = all.filter(({ internal, address }) => !internal && !/^(169\.254\.|fe80:)/i.test(address));
+  const outer = interfaceAddresses().filter(
+    ({ internal, address }) => !internal && !/^(169\.254\.|fe80:)/i.test(address),
+  );
   const ofFamily = (family: string) => outer.filter((one) => one.family === family).map(({ address }) => address);
   return { hostname: hostname(), addresses: [...ofFamily('IPv4'), ...ofFamily('IPv6')] };
 }

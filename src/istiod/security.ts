@@ -1,4 +1,4 @@
-import { hostname, networkInterfaces } from 'node:os';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Server } from '@grpc/grpc-js';
 import type { AuthorityTimes, CertificateEvents } from '../admin/certificate-metrics.ts';
@@ -6,6 +6,7 @@ import { readCertificates } from '../base/certificate.ts';
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { isLoopback, parseAddress } from '../base/host-port.ts';
 import type { Environment } from '../process/environment.ts';
+import { interfaceAddresses } from '../process/interfaces.ts';
 import type { Logger } from '../process/log.ts';
 import { Authenticator, type TrustDomains } from '../security/authenticator.ts';
 import { CertificateAuthority } from '../security/authority.ts';
@@ -255,7 +256,7 @@ function serverNames({ settings, env }: SecurityOptions): readonly string[] {
     ...(revision === 'default' ? [] : [`istiod-${revision}`]),
   ];
   const custom = (env['ISTIOD_CUSTOM_HOST'] ?? '').split(',').map((name) => name.trim());
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
+  const addresses = interfaceAddresses().map(({ address }) => address);
   return [
     ...services.map((name) => `${name}.${namespace}.svc`),
     ...custom,
