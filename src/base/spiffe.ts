@@ -5,7 +5,8 @@ export interface WorkloadIdentity {
   readonly serviceAccount: string;
 }
 
-const IDENTITY = /^spiffe:\/\/([^/]+)\/ns\/([^/]+)\/sa\/([^/]+)$/;
+/** Of the characters that the standard of SPIFFE allows in a segment. */
+const IDENTITY = /^spiffe:\/\/([\w.-]+)\/ns\/([\w.-]+)\/sa\/([\w.-]+)$/;
 
 /** The URI of an identity. */
 export function spiffeId(trustDomain: string, namespace: string, serviceAccount: string): string {

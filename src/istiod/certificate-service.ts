@@ -120,13 +120,14 @@ function refuseOthers(
   identity: string,
   { ownIdentity, events }: CertificateServiceOptions,
 ): void {
+  const isOwn = (name: string): boolean => name.startsWith('URI:') && isSame(name.slice(4), identity, ownIdentity);
   const asked = metadata?.[IMPERSONATED];
-  const wanted = [...names, ...(typeof asked === 'string' && asked !== '' ? [`URI:${asked}`] : [])];
-  const other = wanted.find((name) => !name.startsWith('URI:') || !isSame(name.slice(4), identity, ownIdentity));
+  const impersonated = typeof asked === 'string' && asked !== '' && !isOwn(`URI:${asked}`);
+  const other = impersonated ? `URI:${asked}` : names.find((name) => !isOwn(name));
   if (other === undefined) return;
   events.onUnauthenticated();
   throw new Refusal(
-    'PERMISSION_DENIED',
+    impersonated ? 'UNAUTHENTICATED' : 'PERMISSION_DENIED',
     `a certificate for ${other.slice(0, 256)} is asked for, by ${identity}: ask for that, or for no name at all`,
   );
 }

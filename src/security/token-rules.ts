@@ -55,7 +55,7 @@ async function signatureOf(token: UnverifiedToken, keys: TokenKeys): Promise<{ r
   return found === 'right' ? undefined : { problem: 'it is not signed by a key of its issuer' };
 }
 
-const KUBERNETES = /^system:serviceaccount:([^:]+):([^:]+)$/;
+const KUBERNETES = /^system:serviceaccount:([\w.-]+):([\w.-]+)$/;
 
 function accountOf({ claims }: UnverifiedToken): TokenVerdict {
   const subject = typeof claims['sub'] === 'string' ? claims['sub'] : '';

@@ -142,7 +142,7 @@ test('nobody gets a certificate of somebody else, or without proof of who asks',
     const asked = String(await ask({ token, csr: certificateRequest(names).csr }));
     assert.match(asked, /^PERMISSION_DENIED: a certificate for /, names.join());
   }
-  assert.match(String(await ask({ token, metadata: { ImpersonatedIdentity: other.slice(4) } })), /^PERMISSION_DENIED/);
+  assert.match(String(await ask({ token, metadata: { ImpersonatedIdentity: other.slice(4) } })), /^UNAUTHENTICATED/);
   assert.match(String(await ask({ token, csr: 'nonsense' })), /^INVALID_ARGUMENT: CSR signing error/);
   assert.match(String(await ask({ token, ttl: 91 * 24 * 3600 })), /^INVALID_ARGUMENT: CSR signing error/);
   const weak = certificateRequest([], ['-newkey', 'rsa:1024', '-nodes']).csr;

@@ -37,6 +37,8 @@ test('a certificate of the trust domain or of an alias is its workload; one of a
     'spiffe://cluster.local/ns/shop/sa/client',
     'spiffe://new.example/ns/shop/sa/client/more',
     'spiffe://new.example/shop/client',
+    'spiffe://new.example/ns/shop/sa/cli%00ent',
+    'spiffe://new.example/ns/shop/sa/client,URI:spiffe://new.example/ns/root/sa/admin',
     'https://new.example/ns/shop/sa/client',
   ]) {
     assert.match(identified([uri]), /is no workload of the trust domain new\.example/, uri);

@@ -80,6 +80,8 @@ test('what a token says has to be right', async () => {
     [{ aud: [] }, /for none of the audiences/],
     [{ sub: 'system:serviceaccount:shop' }, /its subject is neither/],
     [{ sub: 'system:serviceaccount:shop:client:more' }, /its subject is neither/],
+    [{ sub: 'system:serviceaccount:a/ns/b:client' }, /its subject is neither/],
+    [{ sub: 'spiffe://mesh.example/ns/a b/sa/client' }, /its subject is neither/],
     [{ sub: 'client' }, /its subject is neither/],
     [{ sub: 7 }, /its subject is neither/],
   ];
