@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
 import { parseJoinTokens } from '../../../src/istiod/join-token-file.ts';
+import { ownerOf } from '../../../src/security/join-tokens.ts';
+import { WorkDir } from '../../support/work-dir.ts';
 
 const HASH = 'a'.repeat(64);
 
@@ -39,6 +43,23 @@ test('a token that is wrong is named with its place, and the others count', () =
       [7, 'tokens[5].sha256'],
     ],
     diagnostics.map(formatDiagnostic).join('\n'),
+  );
+});
+
+test('the lines of the guide make a token for each machine', () => {
+  const guide = readFileSync('docs/guides/certificates.md', 'utf8');
+  const [, script = ''] = /^```sh\n([\s\S]*?)^```$/m.exec(guide) ?? [];
+  using dir = new WorkDir('guide');
+  mkdirSync(dir.at('etc/istio'), { recursive: true });
+  const made = [0, 1].map(() => {
+    execFileSync('sh', ['-eu', '-c', script], { cwd: dir.path });
+    return dir.read('istio-token');
+  });
+  const { tokens = [], diagnostics } = parseJoinTokens(dir.read('etc/istio/join-tokens.yaml'));
+  assert.deepEqual(diagnostics, []);
+  assert.deepEqual(
+    made.map((token) => ownerOf(token, tokens, 0)?.serviceAccount),
+    ['orders', 'orders'],
   );
 });
 
