@@ -14,6 +14,8 @@ export interface ReadMetadata extends ObjectMeta {
 
 const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+/** RFC 3339, the only form that Kubernetes takes. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 const QUALIFIED_NAME = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
@@ -45,8 +47,8 @@ export function readMetadata(raw: unknown, kind: KindDefinition, defaultNamespac
     name,
     namespace,
     isIdentified,
-    labels: readLabels('labels', raw['labels'], findings),
-    annotations: readLabels('annotations', raw['annotations'], findings),
+    labels: readLabels('labels', raw['labels'], kind, findings),
+    annotations: readLabels('annotations', raw['annotations'], kind, findings),
     creationTime: readTime(raw['creationTimestamp'], findings),
     findings,
   };
@@ -84,7 +86,17 @@ function readNamespace(raw: unknown, byDefault: string, findings: Finding[]): st
   return '';
 }
 
-function readLabels(field: 'labels' | 'annotations', raw: unknown, findings: Finding[]): Labels {
+/**
+ * Of Istio's own kinds, numbers and booleans become texts, as in istiod when it reads files; a Pod of Kubernetes is not taken with them.
+ *
+ * @see sigs.k8s.io/yaml yaml.go `convertToJSONableObject`
+ */
+function readLabels(
+  field: 'labels' | 'annotations',
+  raw: unknown,
+  { group }: KindDefinition,
+  findings: Finding[],
+): Labels {
   const place = placeOf(['metadata', field]);
   if (raw === undefined || raw === null) return NONE;
   if (!isJsonObject(raw)) {
@@ -98,6 +110,10 @@ function readLabels(field: 'labels' | 'annotations', raw: unknown, findings: Fin
       if (field === 'labels' && !isLabel(key, value)) {
         findings.push(place.at(key).warning(`"${key}: ${shortened(value)}" is no label that Kubernetes would take`));
       }
+    } else if (group.endsWith('istio.io') && (typeof value === 'number' || typeof value === 'boolean')) {
+      labels[key] = String(value);
+      const message = `the value is read as the ${typeof value} ${value} and becomes "${value}": put what you mean in quotes`;
+      findings.push(place.at(key).warning(message, 'VM0104'));
     } else if (value !== null && value !== undefined) {
       findings.push(place.at(key).error(`the value ${notText(value)}`, 'VM0105'));
     } else labels[key] = '';
@@ -118,10 +134,10 @@ function isLabel(key: string, value: string): boolean {
 
 function readTime(raw: unknown, findings: Finding[]): number {
   if (raw === undefined || raw === null) return 0;
-  const time = typeof raw === 'string' ? Date.parse(raw) : Number.NaN;
+  const time = typeof raw === 'string' && TIME.test(raw) ? Date.parse(raw) : Number.NaN;
   if (!Number.isNaN(time)) return time;
-  const message = 'this is no time and is ignored: write it as "2006-01-02T15:04:05Z"';
-  findings.push(placeOf(['metadata', 'creationTimestamp']).warning(message));
+  const message = 'this is no time: write it as "2006-01-02T15:04:05Z", or leave it out';
+  findings.push(placeOf(['metadata', 'creationTimestamp']).error(message, 'VM0105'));
   return 0;
 }
 

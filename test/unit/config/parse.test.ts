@@ -68,8 +68,10 @@ test('creationTimestamp is read, and null is none', () => {
   assert.equal(at('2024-01-02T03:04:05Z'), Date.UTC(2024, 0, 2, 3, 4, 5));
   assert.equal(at('"2024-01-02T03:04:05Z"'), Date.UTC(2024, 0, 2, 3, 4, 5));
   assert.equal(at('null'), 0);
-  assert.equal(at('soon'), 0);
-  assert.match(findings(serviceEntry('a', '  creationTimestamp: soon\n'))[0] ?? '', /:5:22: warning IST0133/);
+  assert.equal(at('2024-01-02T03:04:05.5+01:00'), Date.UTC(2024, 0, 2, 2, 4, 5, 500));
+  for (const time of ['soon', '2024-01-02', '1704164645']) {
+    assert.match(findings(serviceEntry('a', `  creationTimestamp: ${time}\n`))[0] ?? '', /:5:22: error VM0105/);
+  }
 });
 
 test('the hash is of the content: neither form nor place nor order of keys counts', () => {
@@ -191,9 +193,14 @@ const WRONG: readonly (readonly [string, string, RegExp])[] = [
     /^f.yaml:5:14: error VM0105: metadata.namespace: /,
   ],
   [
-    'a label that is a number',
+    'a label of Istio that is a number',
     serviceEntry('a', '  labels:\n    v: 1\n'),
-    /^f.yaml:6:8: error VM0105: metadata.labels.v: .*number 1, .*quotes/,
+    /^f.yaml:6:8: warning VM0104: metadata.labels.v: .*number 1 and becomes "1".*quotes/,
+  ],
+  [
+    'a label of Kubernetes that is a number',
+    'apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  labels: {v: 1}\n',
+    /^f.yaml:5:15: error VM0105: metadata.labels.v: .*number 1, .*quotes/,
   ],
   [
     'annotations that are a list',
