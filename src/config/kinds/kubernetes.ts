@@ -23,6 +23,7 @@ import {
 } from '../schema/kubernetes.ts';
 import { ipProblem, portProblem } from './addresses.ts';
 import { problem } from './names.ts';
+import { networkGatewayFindings } from './network-gateway.ts';
 import { SECRET } from './secret.ts';
 
 const CORE = { group: '', versions: ['v1'], scope: 'Namespaced' } as const;
@@ -44,7 +45,7 @@ export const SERVICE: KindDefinition<KubeServiceSpec> = defineKind({
   specField: 'spec',
   schema: KubeService,
   status: KubeServiceStatus,
-  *validate({ spec: { type, ports = [], externalName = '' }, at }) {
+  *validate({ spec: { type, ports = [], externalName = '' }, labels, at, atMetadata }) {
     if (type === 'ExternalName' && externalName === '')
       yield at('externalName').error('ExternalName needs the host name');
     for (const [i, { name = '', targetPort }] of ports.entries()) {
@@ -54,6 +55,7 @@ export const SERVICE: KindDefinition<KubeServiceSpec> = defineKind({
       }
       if (typeof targetPort === 'number') yield* problem(at('ports', i, 'targetPort'), portProblem(targetPort));
     }
+    yield* networkGatewayFindings(labels, ports, atMetadata);
   },
   default: ({ ports, ...spec }) => {
     const type = spec.type ?? 'ClusterIP';
