@@ -8,7 +8,8 @@ import type { Enum, Field, Message, Scalar } from './schema/schema.ts';
 /** What became of a raw value. */
 export interface Normalized {
   /**
-   * The value in lowerCamelCase, enums by name, without what is unknown, null or an empty list or map; deep-frozen.
+   * The value in lowerCamelCase, enums by name, without what is unknown, null or an empty list or map (but
+   * for maps whose emptiness counts); deep-frozen.
    * Undefined when it can not be read at all (wrong type, bad enum, missing field): an error says why.
    */
   readonly value: object | undefined;
@@ -197,7 +198,7 @@ function readMap(field: Field, raw: unknown, style: Message['style'], reading: R
     return refused(reading, `must be a map, not ${shownOf(field, raw)}: write "name: value" pairs`);
   const entries = Object.entries(raw);
   checkSize(field, entries.length, reading);
-  if (entries.length === 0) return undefined;
+  if (entries.length === 0 && field.emptyCounts !== true) return undefined;
   const pairs = entries.map(([key, value]) => {
     reading.path.push(key);
     if (field.keys === 'uint32' && !/^\d{1,9}$/.test(key)) refused(reading, `the key "${key}" must be a whole number`);

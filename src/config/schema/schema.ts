@@ -89,6 +89,8 @@ export interface FieldOptions {
   readonly secret?: boolean;
   /** What a reader gets when the field is absent: said to the user, and filled in for Kubernetes' kinds. */
   readonly default?: string | number | boolean;
+  /** Of a map: an empty one is kept, as it says something else than none. */
+  readonly emptyCounts?: boolean;
   /** Of a message of style `crd`: absent, it is read as an empty one, so that its own defaults are filled in. */
   readonly filled?: boolean;
 }

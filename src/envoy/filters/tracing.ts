@@ -146,7 +146,8 @@ export function telemetryTracing(
   const tracer = provider && !tracedBy.disabled ? tracerOf(provider, input) : undefined;
   if (tracer === undefined) return UNTRACED;
   const { proxy, workload, client } = input;
-  const tags = Object.entries(tracedBy.customTags ?? proxy?.customTags ?? {}).filter(
+  const asked = Object.entries(tracedBy.customTags ?? {});
+  const tags = (asked.length > 0 ? asked : Object.entries(proxy?.customTags ?? {})).filter(
     ([, tag]) => !('formatter' in tag) || client.minorVersion >= FORMATTED_TAGS_SINCE,
   );
   const sampling = tracer.samples ? 100 : (tracedBy.sampling ?? samplingOf(input));

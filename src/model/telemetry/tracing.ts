@@ -8,6 +8,7 @@ export interface TracedBy {
   readonly disabled: boolean;
   /** Percent. Undefined: as the ProxyConfig says. */
   readonly sampling?: number;
+  /** Empty: those of wider Telemetries are taken back, as if there were none. */
   readonly customTags?: Readonly<Record<string, TelemetryTracingCustomTag>>;
   readonly useRequestId: boolean;
   readonly istioTags: boolean;
@@ -32,7 +33,7 @@ export function tracing(
   const last = <K extends keyof TelemetryTracing>(name: K) =>
     about.findLast((spec) => spec[name] !== undefined)?.[name];
   const sampling = last('randomSamplingPercentage');
-  const tags = about.findLast(({ customTags = {} }) => Object.keys(customTags).length > 0)?.customTags;
+  const tags = last('customTags');
   return {
     provider: about.findLast(({ providers = [] }) => providers.length > 0)?.providers?.[0]?.name ?? defaults[0],
     disabled: last('disableSpanReporting') ?? false,

@@ -10,6 +10,7 @@ import { EnvoyFilter } from '../../../../src/config/schema/envoy-filter.ts';
 import { Secret } from '../../../../src/config/schema/kubernetes.ts';
 import { MeshConfig } from '../../../../src/config/schema/mesh-config.ts';
 import { PeerAuthentication } from '../../../../src/config/schema/peer-authentication.ts';
+import { Telemetry } from '../../../../src/config/schema/telemetry.ts';
 import { VirtualService } from '../../../../src/config/schema/virtual-service.ts';
 
 const OPTIONS = { unknownField: 'warning', deprecatedField: 'warning', lastOfGroup: false } as const;
@@ -48,6 +49,14 @@ test('enums are read by number, numbers from text, and null, empty lists and emp
   });
   const byNumber = normalized(PeerAuthentication, { mtls: { mode: 3 } }, OPTIONS);
   assert.deepEqual(byNumber, { value: { mtls: { mode: 'STRICT' } }, findings: [] });
+});
+
+test('an empty map is kept where it says something else than none', () => {
+  const raw = { tracing: [{ customTags: {} }], metrics: [{ overrides: [{ tagOverrides: {} }] }] };
+  assert.deepEqual(normalized(Telemetry, raw, OPTIONS).value, {
+    tracing: [{ customTags: {} }],
+    metrics: [{ overrides: [{}] }],
+  });
 });
 
 test('whole numbers beyond 2^53 keep their digits', () => {

@@ -38,6 +38,12 @@ test('each field is that of the narrowest Telemetry that has it', () => {
   });
 });
 
+test('an empty map of tags takes back the tags of wider Telemetries', () => {
+  const mesh: TelemetryTracing = { ...ref('mesh'), customTags: { a: { literal: { value: '1' } } } };
+  assert.deepEqual(tracing([mesh, { customTags: {} }], [], 'SERVER')?.customTags, {});
+  assert.deepEqual(tracing([mesh, {}], [], 'SERVER')?.customTags, mesh.customTags);
+});
+
 test('of several providers the first counts', () => {
   assert.equal(tracing([ref('a', 'b')], [], 'CLIENT')?.provider, 'a');
 });
