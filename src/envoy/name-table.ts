@@ -13,7 +13,7 @@ type NameInfo = istio.networking.nds.v1.NameTable.NameInfo;
  * What an agent answers names with: each service's addresses, as far as they are single ones, and the pods of headless
  * services. Of a name that several services have, a Kubernetes Service's addresses count alone; those of ServiceEntries together.
  *
- * @param services that the proxy sees, in order of precedence; one may stand several times
+ * @param services that the proxy sees, in order of precedence; one may stand several times, and then its addresses do, too
  * @param headless asked for services without an address that send to the caller's own destination
  * @returns `istio.networking.nds.v1.NameTable`, sorted by name
  * @see istio/istio pkg/dns/server/name_table.go `BuildNameTable`
@@ -51,7 +51,6 @@ function addName(table: Map<string, NameInfo>, service: Service, ips: readonly s
     // The agent finds `name` and `name.namespace` by these two.
     table.set(hostname, { ips, registry, shortname: name, namespace });
   } else {
-    const all = known === undefined ? ips : [...new Set([...(known.ips ?? []), ...ips])];
-    table.set(hostname, { ips: all, registry });
+    table.set(hostname, { ips: [...(known?.ips ?? []), ...ips], registry });
   }
 }
