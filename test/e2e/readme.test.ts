@@ -44,7 +44,7 @@ function linkOrCopy(from: string, to: string): void {
 const skip = withoutNamespaces();
 
 // In a namespace, as the sample has the ports of the README.
-test("the README's commands lead an ordinary user to a 200", { skip, timeout: 60_000 }, async () => {
+test("the README's commands lead an ordinary user to a 200", { skip, timeout: 120_000 }, async () => {
   using copy = clone();
   using network = new Network();
   await using curl = new Resident(network.world);
@@ -59,7 +59,7 @@ test("the README's commands lead an ordinary user to a 200", { skip, timeout: 60
   };
   const answer = async (child: Child, probe: Probe): Promise<ProbeAnswer> => {
     const look = (): Promise<ProbeAnswer> | 'ended' => (child.exit === undefined ? curl.probe(probe) : 'ended');
-    const found = await waitFor<ProbeAnswer | 'ended'>(look, { what: 'answer', withinMs: 25_000, everyMs: 50 });
+    const found = await waitFor<ProbeAnswer | 'ended'>(look, { what: 'answer', withinMs: 50_000, everyMs: 50 });
     child.assertRunning();
     return found as ProbeAnswer;
   };
