@@ -27,8 +27,9 @@ export interface Limits {
   readonly ackPatienceMs: number;
   /** Bytes of encoded responses that are kept to be shared between streams. */
   readonly frameCacheBytes: number;
-  /** Bytes of large responses that are under way before the next is made; those that do not leave for `ackPatienceMs` do not count. */
+  /** Bytes of large responses that are under way before the next is made; those that do not leave for `sendPatienceMs` do not count. */
   readonly sendWindowBytes: number;
+  readonly sendPatienceMs: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -44,6 +45,7 @@ export const DEFAULT_LIMITS: Limits = {
   ackPatienceMs: 3_000,
   frameCacheBytes: 16 * 1024 * 1024,
   sendWindowBytes: 64 * 1024 * 1024,
+  sendPatienceMs: 10_000,
 };
 
 /**

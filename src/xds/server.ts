@@ -60,7 +60,7 @@ export class DiscoveryServer {
   constructor(options: DiscoveryServerOptions) {
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     const clock = options.clock ?? SYSTEM_CLOCK;
-    const window = new SendWindow(limits.sendWindowBytes, limits.ackPatienceMs, clock);
+    const window = new SendWindow(limits.sendWindowBytes, limits.sendPatienceMs, clock);
     let id = 0;
     this.#context = {
       provider: options.provider,

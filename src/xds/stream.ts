@@ -72,7 +72,7 @@ export class DiscoveryStream<Request extends AnyRequest> {
         this.#timerAt = Number.POSITIVE_INFINITY;
         flush();
       });
-    transport.onDrain(flush);
+    transport.onDrain(() => context.turns.run(flush));
     session.onChange(() => {
       context.events.onChange?.(info);
       flush();

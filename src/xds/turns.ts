@@ -2,6 +2,8 @@ import type { Clock } from './limits.ts';
 
 /** Longer than this nothing else of the process waits for clients that ask for much, unless one question takes longer. */
 const SLICE_MS = 20;
+/** Rounds of the event loop between two slices: each accepts one connection (libuv, `uv__server_io`). */
+const ROUNDS = 16;
 
 /**
  * Divides the answering of large questions into turns of the event loop. When a thousand clients connect at once, each question
@@ -31,7 +33,11 @@ export class Turns {
   /** A turn ends as soon as everything else has had its own. */
   #begin(): void {
     this.#begun = this.#clock.now();
-    setImmediate(() => this.#next());
+    this.#wait(ROUNDS);
+  }
+
+  #wait(rounds: number): void {
+    setImmediate(() => (rounds > 1 ? this.#wait(rounds - 1) : this.#next()));
   }
 
   #next(): void {

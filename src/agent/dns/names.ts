@@ -92,7 +92,10 @@ function* formsOf(host: string, info: JsonObject, { namespace, domain }: Place):
 
 /** Undefined when there is none. */
 function addressesOf(ips: JsonValue | undefined): Addresses | undefined {
-  const texts = (Array.isArray(ips) ? ips : []).map(text).filter((ip) => isIP(ip) !== 0 && !ip.includes('%'));
+  // A host whose clusters share an address has it several times; an answer needs it once.
+  const texts = [...new Set((Array.isArray(ips) ? ips : []).map(text))].filter(
+    (ip) => isIP(ip) !== 0 && !ip.includes('%'),
+  );
   if (texts.length === 0) return undefined;
   const family = (version: number) =>
     texts.filter((ip) => isIP(ip) === version).map((ip) => Uint8Array.from(addressBytes(ip)));
