@@ -1,6 +1,6 @@
 import { compareStrings } from '../base/order.ts';
 import type { EncodedResource, ResourceDelta, ResourceSet } from '../proto/resource-set.ts';
-import { WholeLists } from './whole-lists.ts';
+import { sameItems, WholeLists } from './whole-lists.ts';
 
 /**
  * What a set held at one revision. A stream that was sent a set keeps the snapshot of that moment, so that it always knows
@@ -39,6 +39,8 @@ export function inOrder(list: Iterable<EncodedResource>): readonly EncodedResour
 export class Snapshots {
   readonly #latest = new WeakMap<ResourceSet, Snapshot>();
   readonly #lists = new WholeLists();
+  /** What became of a list last: sets that were equal mostly change alike. */
+  readonly #next = new WeakMap<ResourceDelta, { readonly change: ResourceDelta; readonly whole: ResourceDelta }>();
   readonly #differences = new WeakMap<Snapshot, WeakMap<Snapshot, ResourceDelta>>();
 
   /** The snapshot of a set as it is now. */
@@ -47,11 +49,22 @@ export class Snapshots {
     const latest = this.#latest.get(set);
     if (latest?.revision === set.revision) return latest;
     const change = latest === undefined ? undefined : set.changesSince(latest.revision);
-    const changed =
-      latest === undefined || change === undefined ? sorted([...set.values()]) : applied(latest.whole.changed, change);
-    const snapshot: Snapshot = { set, revision: set.revision, whole: this.#lists.of(changed) };
+    const whole =
+      latest === undefined || change === undefined
+        ? this.#lists.of(sorted([...set.values()]))
+        : this.#after(latest.whole, change);
+    const snapshot: Snapshot = { set, revision: set.revision, whole };
     this.#latest.set(set, snapshot);
     return snapshot;
+  }
+
+  #after(before: ResourceDelta, change: ResourceDelta): ResourceDelta {
+    const known = this.#next.get(before);
+    if (known !== undefined && sameChange(known.change, change)) return known.whole;
+    const whole: ResourceDelta = { changed: applied(before.changed, change), removed: [] };
+    this.#lists.add(whole);
+    this.#next.set(before, { change, whole });
+    return whole;
   }
 
   /**
@@ -68,6 +81,10 @@ export class Snapshots {
     this.#differences.set(to, toThis.set(from, difference));
     return difference;
   }
+}
+
+function sameChange(a: ResourceDelta, b: ResourceDelta): boolean {
+  return sameItems(a.changed, b.changed) && sameItems(a.removed, b.removed);
 }
 
 function historyOf(from: Snapshot, to: Snapshot): ResourceDelta | undefined {

@@ -14,17 +14,32 @@ export class WholeLists {
 
   /** @param changed sorted by name, not to be changed any more */
   of(changed: readonly EncodedResource[]): ResourceDelta {
-    const middle = changed[changed.length >>> 1];
-    if (changed.length < LEAST_LENGTH || middle === undefined) return { changed, removed: [] };
-    const known = (this.#byMiddle.get(middle) ?? []).filter((list) => list.deref() !== undefined);
-    const equal = known.map((list) => list.deref()).find((list) => list !== undefined && same(list.changed, changed));
+    const equal = this.#known(changed).find((list) => sameItems(list.changed, changed));
     if (equal !== undefined) return equal;
     const whole: ResourceDelta = { changed, removed: [] };
-    this.#byMiddle.set(middle, [new WeakRef(whole), ...known].slice(0, MOST_COMPARED));
+    this.add(whole);
     return whole;
+  }
+
+  /** Lets lists to come find this one. */
+  add(whole: ResourceDelta): void {
+    const { changed } = whole;
+    const middle = changed[changed.length >>> 1];
+    if (changed.length < LEAST_LENGTH || middle === undefined) return;
+    const known = this.#known(changed).map((list) => new WeakRef(list));
+    this.#byMiddle.set(middle, [new WeakRef(whole), ...known].slice(0, MOST_COMPARED));
+  }
+
+  #known(changed: readonly EncodedResource[]): readonly ResourceDelta[] {
+    const middle = changed[changed.length >>> 1];
+    const known = middle === undefined ? [] : (this.#byMiddle.get(middle) ?? []);
+    return known.flatMap((list) => list.deref() ?? []);
   }
 }
 
-function same(a: readonly EncodedResource[], b: readonly EncodedResource[]): boolean {
-  return a.length === b.length && a.every((resource, i) => resource === b[i]);
+/** Whether two lists have the very same items. */
+export function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { EncodedResource, ResourceDelta, ResourceSet } from '../../../src/proto/resource-set.ts';
 import { NameSets } from '../../../src/xds/name-sets.ts';
+import { Snapshots } from '../../../src/xds/snapshot.ts';
 import { Subscription } from '../../../src/xds/subscription.ts';
 import { WholeLists } from '../../../src/xds/whole-lists.ts';
 import { fakeResource } from '../../support/fake-provider.ts';
@@ -74,4 +76,44 @@ test('lists of the very same resources are one, and part when one of them change
   assert.deepEqual(lists.of(changed).changed, changed);
   assert.notEqual(lists.of(changed), one);
   assert.notEqual(lists.of(resources.slice(1)), one);
+});
+
+/** A set of resources that others have, too. */
+function setOf(resources: readonly EncodedResource[]): ResourceSet & { change(change: ResourceDelta): void } {
+  const held = new Map(resources.map((resource) => [resource.name, resource]));
+  let last: ResourceDelta = { changed: [], removed: [] };
+  const set = {
+    revision: 1,
+    get size() {
+      return held.size;
+    },
+    get: (name: string) => held.get(name),
+    values: () => held.values(),
+    changesSince: () => last,
+    change(change: ResourceDelta): void {
+      last = change;
+      for (const resource of change.changed) held.set(resource.name, resource);
+      for (const name of change.removed) held.delete(name);
+      set.revision++;
+    },
+  };
+  return set;
+}
+
+test('sets that are equal and change alike stay one list; one that changes otherwise parts', () => {
+  const snapshots = new Snapshots();
+  const resources = many('r').map((name) => fakeResource(name, '1'));
+  const sets = [setOf(resources), setOf(resources), setOf(resources)] as const;
+  const change: ResourceDelta = { changed: [fakeResource('r-3', '2')], removed: ['r-4'] };
+  assert.equal(new Set(sets.map((set) => snapshots.of(set).whole)).size, 1);
+  for (const set of sets) set.change(set === sets[2] ? { ...change, removed: [] } : { ...change });
+  const [one, other, third] = sets.map((set) => snapshots.of(set).whole.changed) as [
+    EncodedResource[],
+    EncodedResource[],
+    EncodedResource[],
+  ];
+  assert.equal(one, other);
+  assert.equal(snapshots.of(setOf(one)).whole.changed, one);
+  assert.deepEqual([one.length, third.length], [99, 100]);
+  assert.ok(one.every(({ name }) => name !== 'r-4'));
 });
