@@ -1,17 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../src/base/json.ts';
+import type { JsonValue } from '../../src/base/json.ts';
+import { object } from '../support/json-fields.ts';
 
 /** Reading what a check or a resource says without believing that it does. */
 
 export function text(value: JsonValue | undefined): string {
   return value === undefined || value === null ? '' : String(value);
-}
-
-export function object(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-export function objects(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 export function texts(value: JsonValue | undefined): readonly string[] {

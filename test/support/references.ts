@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../src/base/json.ts';
+import type { JsonObject, JsonValue } from '../../src/base/json.ts';
+import { object, objects } from './json-fields.ts';
 
 /** The name under which an Envoy asks for a cluster's endpoints; undefined when it does not ask. */
 export function endpointsOf(cluster: JsonObject): string | undefined {
@@ -49,14 +50,6 @@ function managersOf(listener: JsonObject): readonly JsonObject[] {
   const api = object(object(listener['apiListener'])['apiListener']);
   const configs = [api, ...filtersOf(listener).map((filter) => object(filter['typedConfig']))];
   return configs.filter((config) => text(config['@type'])?.endsWith(MANAGER));
-}
-
-function object(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-function objects(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 function text(value: JsonValue | undefined): string | undefined {

@@ -1,13 +1,6 @@
 import { cidrContains } from '../../../src/base/cidr.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/base/json.ts';
-
-function object(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-function list(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
+import { isJsonObject, type JsonObject } from '../../../src/base/json.ts';
+import { object, objects } from '../../support/json-fields.ts';
 
 /**
  * Whether the network RBAC filters of a chain refuse a connection from `source`, as far as that is known before a byte is read:
@@ -16,7 +9,7 @@ function list(value: JsonValue | undefined): readonly JsonObject[] {
  * @see envoy api envoy/config/rbac/v3/rbac.proto
  */
 export function isRefused(chain: JsonObject, source: string): boolean {
-  const filters = list(chain['filters']).map(({ typedConfig }) => object(typedConfig));
+  const filters = objects(chain['filters']).map(({ typedConfig }) => object(typedConfig));
   return filters
     .filter((config) => String(config['@type']).endsWith('.network.rbac.v3.RBAC') && isJsonObject(config['rules']))
     .some(({ rules }) => {
@@ -24,7 +17,7 @@ export function isRefused(chain: JsonObject, source: string): boolean {
       const isMatched = Object.values(object(policies)).some((policy) => {
         const { permissions, principals } = object(policy);
         const isTrue = (rule: JsonObject): boolean => holds(rule, source);
-        return list(permissions).some(isTrue) && list(principals).some(isTrue);
+        return objects(permissions).some(isTrue) && objects(principals).some(isTrue);
       });
       return action === 'DENY' ? isMatched : action === 'ALLOW' && !isMatched;
     });
@@ -39,13 +32,13 @@ function holds(rule: JsonObject, source: string): boolean {
     case 'any':
       return value === true;
     case 'andRules':
-      return list(inner['rules']).every(isTrue);
+      return objects(inner['rules']).every(isTrue);
     case 'orRules':
-      return list(inner['rules']).some(isTrue);
+      return objects(inner['rules']).some(isTrue);
     case 'andIds':
-      return list(inner['ids']).every(isTrue);
+      return objects(inner['ids']).every(isTrue);
     case 'orIds':
-      return list(inner['ids']).some(isTrue);
+      return objects(inner['ids']).some(isTrue);
     case 'notRule':
     case 'notId':
       return !isTrue(inner);

@@ -1,19 +1,12 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/base/json.ts';
+import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
 import { type CaseProxy, type CorpusCase, expectedResources } from '../../parity/case-files.ts';
 import type { Certificate, TestAuthority } from '../../support/certificates.ts';
+import { object, objects } from '../../support/json-fields.ts';
 import { GATEWAY } from '../../support/network.ts';
 import type { Probe } from '../../support/probe.ts';
 import { secretsOf } from '../../support/references.ts';
 import { isRefused } from './connection-rules.ts';
 import type { Request } from './expectation.ts';
-
-function object(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-function objects(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
 
 function texts(value: JsonValue | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];

@@ -1,5 +1,6 @@
 import { dnsQuery, type QueryType } from '../../support/dns-client.ts';
-import { object, text, texts } from '../fields.ts';
+import { object } from '../../support/json-fields.ts';
+import { text, texts } from '../fields.ts';
 import { firstOf, type Look } from './check-kind.ts';
 
 /** What the agent of a node answers to one question. */

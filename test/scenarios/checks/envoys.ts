@@ -1,6 +1,7 @@
 import type { EnvoyProcess } from '../../support/envoy-process.ts';
 import { httpRequest, type Load } from '../../support/http-client.ts';
-import { object, objects, text } from '../fields.ts';
+import { object, objects } from '../../support/json-fields.ts';
+import { text } from '../fields.ts';
 import type { Check } from '../scenario.ts';
 import type { World } from '../world.ts';
 import { firstOf, type Look } from './check-kind.ts';

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
-import { object, objects, text, texts, valueAt } from '../fields.ts';
+import { object, objects } from '../../support/json-fields.ts';
+import { text, texts, valueAt } from '../fields.ts';
 import type { Check } from '../scenario.ts';
 import { typeUrlOf } from '../types.ts';
 import type { World } from '../world.ts';

@@ -1,7 +1,8 @@
 import { cidrContains } from '../../../src/base/cidr.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
 import { NAME_TABLE_TYPE } from '../../../src/proto/type-urls.ts';
-import { object, text, texts } from '../fields.ts';
+import { object } from '../../support/json-fields.ts';
+import { text, texts } from '../fields.ts';
 import type { World } from '../world.ts';
 import { firstOf, type Look } from './check-kind.ts';
 

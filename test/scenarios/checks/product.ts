@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { isJsonObject, type JsonObject } from '../../../src/base/json.ts';
 import { istiodCommand } from '../../support/istiod-process.ts';
-import { object, text } from '../fields.ts';
+import { object } from '../../support/json-fields.ts';
+import { text } from '../fields.ts';
 import { certificateNamed } from './certificates.ts';
 import { firstOf, type Look } from './check-kind.ts';
 

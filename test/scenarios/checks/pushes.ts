@@ -1,5 +1,6 @@
 import { compareStrings } from '../../../src/base/order.ts';
-import { object, text, texts } from '../fields.ts';
+import { object } from '../../support/json-fields.ts';
+import { text, texts } from '../fields.ts';
 import { milliseconds } from '../scenario.ts';
 import { typeUrlOf } from '../types.ts';
 import { firstOf, type Look } from './check-kind.ts';

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../src/base/json.ts';
 import { normalized } from '../../parity/normalize.ts';
-import { object, objects, text, texts, valueAt } from '../fields.ts';
+import { object, objects } from '../../support/json-fields.ts';
+import { text, texts, valueAt } from '../fields.ts';
 import { typeUrlOf } from '../types.ts';
 import { firstOf, type Look } from './check-kind.ts';
 import { addressesOf } from './names.ts';
