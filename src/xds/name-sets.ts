@@ -1,3 +1,4 @@
+import { fnv1a32 } from '../base/fnv.ts';
 import { WeakInterner } from '../base/weak-intern.ts';
 
 /** Sharing fewer names saves less than looking for them costs. */
@@ -23,8 +24,7 @@ function keyOf(names: ReadonlySet<string>): string {
   let sum = 0;
   let product = 1;
   for (const name of names) {
-    let hash = 0x811c9dc5;
-    for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+    const hash = fnv1a32(name);
     sum = (sum + hash) | 0;
     product = Math.imul(product, hash | 1);
   }
