@@ -1,6 +1,7 @@
+import { sameItems } from '../base/equal.ts';
 import { compareStrings } from '../base/order.ts';
 import type { EncodedResource, ResourceDelta, ResourceSet } from '../proto/resource-set.ts';
-import { sameItems, WholeLists } from './whole-lists.ts';
+import { WholeLists } from './whole-lists.ts';
 
 /**
  * What a set held at one revision. A stream that was sent a set keeps the snapshot of that moment, so that it always knows
@@ -39,8 +40,14 @@ export function inOrder(list: Iterable<EncodedResource>): readonly EncodedResour
 export class Snapshots {
   readonly #latest = new WeakMap<ResourceSet, Snapshot>();
   readonly #lists = new WholeLists();
-  /** What became of a list last: sets that were equal mostly change alike. */
-  readonly #next = new WeakMap<ResourceDelta, { readonly change: ResourceDelta; readonly whole: ResourceDelta }>();
+  /**
+   * What became of a list last: sets that were equal mostly change alike. What it became is not held: a client that never goes on
+   * from an old list would else hold all lists that came after it.
+   */
+  readonly #next = new WeakMap<
+    ResourceDelta,
+    { readonly change: ResourceDelta; readonly whole: WeakRef<ResourceDelta> }
+  >();
   readonly #differences = new WeakMap<Snapshot, WeakMap<Snapshot, ResourceDelta>>();
 
   /** The snapshot of a set as it is now. */
@@ -59,11 +66,12 @@ export class Snapshots {
   }
 
   #after(before: ResourceDelta, change: ResourceDelta): ResourceDelta {
-    const known = this.#next.get(before);
-    if (known !== undefined && sameChange(known.change, change)) return known.whole;
+    const next = this.#next.get(before);
+    const known = next?.whole.deref();
+    if (next !== undefined && known !== undefined && sameChange(next.change, change)) return known;
     const whole: ResourceDelta = { changed: applied(before.changed, change), removed: [] };
     this.#lists.add(whole);
-    this.#next.set(before, { change, whole });
+    this.#next.set(before, { change, whole: new WeakRef(whole) });
     return whole;
   }
 

@@ -1,3 +1,4 @@
+import { sameItems } from '../base/equal.ts';
 import type { EncodedResource, ResourceDelta } from '../proto/resource-set.ts';
 
 /** Sharing a shorter list saves less than looking for it costs. */
@@ -35,11 +36,4 @@ export class WholeLists {
     const known = middle === undefined ? [] : (this.#byMiddle.get(middle) ?? []);
     return known.flatMap((list) => list.deref() ?? []);
   }
-}
-
-/** Whether two lists have the very same items. */
-export function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
 }
