@@ -112,26 +112,21 @@ export class DiscoveryCall<Request extends AnyRequest> {
   #receive(bytes: Buffer, peer: Peer): void {
     const request = decoded(bytes, this.#protocol.decode, this.#context.limits);
     // An agent tells of its workload: an answer would be passed on to its Envoy, which knows no such type.
-    if (request.typeUrl === HEALTH_TYPE) this.#throttle();
-    else this.#inTurn(request, () => this.#take(request, peer));
-  }
-
-  #inTurn(request: Request, take: () => void): void {
-    // It came, however long it waits for its turn.
-    this.#cancelDeadline();
-    if (!this.#asksForMore(request)) {
-      take();
+    if (request.typeUrl === HEALTH_TYPE) {
       this.#throttle();
       return;
     }
-    this.#call.pause();
-    this.#context.turns.run(() =>
-      this.#guarded(() => {
-        take();
-        this.#call.resume();
-        this.#throttle();
-      }),
-    );
+    // It came, however long it waits for its turn.
+    this.#cancelDeadline();
+    if (this.#asksForMore(request)) {
+      this.#call.pause();
+      this.#context.turns.run(() =>
+        this.#guarded(() => {
+          this.#call.resume();
+          this.#take(request, peer);
+        }),
+      );
+    } else this.#take(request, peer);
   }
 
   /** Whether an answer may take long: it is no mere acknowledgement. */
@@ -141,8 +136,12 @@ export class DiscoveryCall<Request extends AnyRequest> {
   }
 
   #take(request: Request, peer: Peer): void {
-    const { limits } = this.#context;
-    const { questions } = this.#context;
+    this.#answerOrServe(request, peer);
+    this.#throttle();
+  }
+
+  #answerOrServe(request: Request, peer: Peer): void {
+    const { limits, questions } = this.#context;
     if (this.#onlyType === undefined && questions?.has(request.typeUrl)) {
       this.#answer(request, peer, questions);
       return;

@@ -7,8 +7,9 @@ import {
   encodeDiscoveryRequest,
   type RequestParts,
 } from '../proto/discovery.ts';
+import { AGGREGATED_SERVICE } from './services.ts';
 
-const METHOD = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
+const METHOD = `/${AGGREGATED_SERVICE.name}/${AGGREGATED_SERVICE.stream}`;
 const asIs = (bytes: Buffer): Buffer => bytes;
 
 /** Milliseconds before the first new attempt; each further one waits twice as long, up to the last. */

@@ -27,8 +27,9 @@ export interface Limits {
   readonly ackPatienceMs: number;
   /** Bytes of encoded responses that are kept to be shared between streams. */
   readonly frameCacheBytes: number;
-  /** Bytes of large responses that are under way before the next is made; those that do not leave for `sendPatienceMs` do not count. */
+  /** Bytes of large responses that are under way before the next is made. */
   readonly sendWindowBytes: number;
+  /** After so long bytes that have not left do not count any more, in milliseconds: their client reads too slowly, or not at all. */
   readonly sendPatienceMs: number;
 }
 
