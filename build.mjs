@@ -36,11 +36,13 @@ writeFileSync('dist/istiod.meta.json', JSON.stringify(metafile));
 
 // Nobody who may send a signal opens a debugger's port with it.
 const flags = ['--max-semi-space-size=16', '--disable-sigusr1'];
+const bundle = readFileSync('dist/istiod.cjs');
+if (!isAscii(bundle)) throw new Error('the bundle is read as ASCII: write other characters as escapes');
+// A function as Node makes one of each module. The text that runs is to the letter that of which the code cache is made.
+writeFileSync('dist/istiod.program', `(function(exports,require,module){${bundle}\n})`);
 // It is not the same from run to run.
 const hasCodeCache = isNative && process.env.REPRODUCIBLE !== '1';
-if (!isAscii(readFileSync('dist/istiod.cjs')))
-  throw new Error('the bundle is read as ASCII: write other characters as escapes');
-if (hasCodeCache) await writeCodeCache('dist/istiod.cjs', 'dist/istiod.cache', flags);
+if (hasCodeCache) await writeCodeCache('dist/istiod.program', 'dist/istiod.cache', flags);
 
 const binary = 'dist/istiod.new';
 copyFileSync(nodeBinary(target), binary);
@@ -52,7 +54,7 @@ writeFileSync(
     main: 'build/loader.cjs',
     output: 'dist/istiod.blob',
     disableExperimentalSEAWarning: true,
-    assets: { bundle: 'dist/istiod.cjs', ...(hasCodeCache ? { 'code-cache': 'dist/istiod.cache' } : {}) },
+    assets: { program: 'dist/istiod.program', ...(hasCodeCache ? { 'code-cache': 'dist/istiod.cache' } : {}) },
     execArgv: flags,
     execArgvExtension: 'none',
   }),
@@ -69,6 +71,7 @@ copyFileSync(binary, output);
 chmodSync(output, 0o755);
 rmSync(binary);
 rmSync('dist/istiod.blob');
+rmSync('dist/istiod.program');
 rmSync('dist/istiod.cache', { force: true });
 if (isNative) {
   rmSync('dist/istio-agent', { force: true });

@@ -1,6 +1,6 @@
 /**
- * Makes V8's code cache of a bundle, of what is compiled once istiod has read the sample configuration and served it to a client:
- * `writeCodeCache(bundle, file)`. Run by itself it is the istiod that is looked at.
+ * Makes V8's code cache of a program, of what is compiled once istiod has read the sample configuration and served it to a client:
+ * `writeCodeCache(program, file, flags)`. Run by itself it is the istiod that is looked at.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,16 +18,15 @@ listen: {grpc: '127.0.0.1:0', grpcTls: '127.0.0.1:0', http: '127.0.0.1:0', monit
 log: {level: error}
 `;
 const WITHIN_MS = 60_000;
-const TYPES = ['cluster.v3.Cluster', 'endpoint.v3.ClusterLoadAssignment', 'listener.v3.Listener'];
 
 /**
- * @param {string} bundle the CommonJS file
+ * @param {string} program what the executable runs (build.mjs)
  * @param {string} file is written
  * @param {readonly string[]} flags Node's: a cache is good for the flags that it was made with
  */
-export async function writeCodeCache(bundle, file, flags) {
+export async function writeCodeCache(program, file, flags) {
   const root = mkdtempSync(join(tmpdir(), 'code-cache-'));
-  const args = [...flags, fileURLToPath(import.meta.url), resolve(bundle), resolve(file)];
+  const args = [...flags, fileURLToPath(import.meta.url), resolve(program), resolve(file)];
   mkdirSync(join(root, 'etc'));
   cpSync('etc/istio', join(root, 'etc/istio'), { recursive: true });
   writeFileSync(join(root, 'etc/istio/istiod.yaml'), SETTINGS);
@@ -57,14 +56,18 @@ async function until(holds, { exitCode }) {
 async function askEverything({ grpc, monitoring }) {
   const { Client, credentials } = await import('@grpc/grpc-js');
   const { encodeDeltaDiscoveryRequest } = await import('../src/proto/discovery.ts');
+  const { CLUSTER_TYPE, ENDPOINT_TYPE, LISTENER_TYPE } = await import('../src/proto/type-urls.ts');
+  const { AGGREGATED_SERVICE } = await import('../src/xds/services.ts');
   const client = new Client(grpc, credentials.createInsecure());
   const same = (bytes) => bytes;
-  const path = '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources';
-  const stream = client.makeBidiStreamRequest(path, same, same);
+  const stream = client.makeBidiStreamRequest(`/${AGGREGATED_SERVICE.name}/${AGGREGATED_SERVICE.delta}`, same, same);
   const node = { id: 'sidecar~10.0.0.1~web-1.shop~shop.svc.cluster.local', metadata: { NAMESPACE: 'shop' } };
-  for (const type of TYPES) {
-    const typeUrl = `type.googleapis.com/envoy.config.${type}`;
-    const resourceNamesSubscribe = type.startsWith('endpoint') ? ['outbound|9080||web.shop.internal'] : [];
+  const asked = [
+    [CLUSTER_TYPE, []],
+    [ENDPOINT_TYPE, ['outbound|9080||web.shop.internal']],
+    [LISTENER_TYPE, []],
+  ];
+  for (const [typeUrl, resourceNamesSubscribe] of asked) {
     stream.write(Buffer.from(encodeDeltaDiscoveryRequest({ node, typeUrl, resourceNamesSubscribe })));
     await once(stream, 'data');
   }
@@ -74,10 +77,8 @@ async function askEverything({ grpc, monitoring }) {
   await (await fetch(`http://${monitoring}/metrics`)).text();
 }
 
-function run(bundle, file) {
-  const source = readFileSync(bundle, 'latin1');
-  // As in build/loader.cjs: a cache is good for the very text that it was made of.
-  const script = new Script(`(function(exports,require,module){${source}\n})`, { filename: 'istiod.cjs' });
+function run(program, file) {
+  const script = new Script(readFileSync(program, 'latin1'), { filename: 'istiod.cjs' });
   process.once('SIGUSR2', () => writeFileSync(file, zstdCompressSync(script.createCachedData())));
   process.argv.splice(2);
   const module = { exports: {} };

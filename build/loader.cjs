@@ -1,5 +1,5 @@
 /**
- * The main script of the executable: runs the bundle with the code cache that stands beside it. Node's own code cache of single
+ * The main script of the executable: runs the program with the code cache that stands beside it. Node's own code cache of single
  * executables holds what is compiled when a script is loaded, and hardly any function is; this one was made after istiod had
  * served a client (build/code-cache.mjs), which saves a third of the processor time until it is ready.
  */
@@ -17,10 +17,7 @@ function codeCache() {
   }
 }
 
-const bundle = Buffer.from(getRawAsset('bundle')).latin1Slice();
-const script = new Script(`(function(exports,require,module){${bundle}\n})`, {
-  filename: 'istiod.cjs',
-  cachedData: codeCache(),
-});
+const program = Buffer.from(getRawAsset('program')).latin1Slice();
+const script = new Script(program, { filename: 'istiod.cjs', cachedData: codeCache() });
 if (script.cachedDataRejected) process.emitWarning('the code cache is of another Node: starting takes longer');
 script.runInThisContext()(exports, require, module);
