@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
-import { dirname, relative } from 'node:path';
+import { dirname } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { EXIT, StartError } from '../process/failure.ts';
+import { socketPath } from '../process/socket-path.ts';
 import { serverOptions } from '../xds/limits.ts';
 
 export interface LocalSocket {
@@ -25,7 +26,7 @@ export async function listenLocally(path: string, register: (server: Server) => 
     rmSync(path, { force: true });
     await new Promise<void>((resolve, reject) => {
       const done = (error: Error | null): void => (error === null ? resolve() : reject(error));
-      server.bindAsync(`unix:${shortest(path)}`, ServerCredentials.createInsecure(), done);
+      server.bindAsync(`unix:${socketPath(path)}`, ServerCredentials.createInsecure(), done);
     });
     chmodSync(path, 0o660);
   } catch (error) {
@@ -45,10 +46,4 @@ export async function listenLocally(path: string, register: (server: Server) => 
         });
       }),
   };
-}
-
-/** A socket's path may have 107 bytes. */
-export function shortest(path: string): string {
-  const fromHere = relative('', path);
-  return fromHere.length < path.length ? fromHere : path;
 }

@@ -1,7 +1,7 @@
 import { linkSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
-import { relative } from 'node:path';
 import { EXIT, StartError } from './failure.ts';
+import { socketPath } from './socket-path.ts';
 
 /** How long a process that holds a lock has to say its number. Milliseconds. */
 const ANSWER_WITHIN = 1000;
@@ -15,12 +15,12 @@ const ANSWER_WITHIN = 1000;
  * @throws StartError when another process holds it
  */
 export async function held(file: string, program: string): Promise<() => void> {
-  const temporary = shorter(`${file}.${process.pid}`);
+  const temporary = socketPath(`${file}.${process.pid}`);
   rmSync(temporary, { force: true });
   const server = await listening(temporary);
   if (server === undefined) return () => undefined;
   try {
-    await moveTo(temporary, shorter(file), program);
+    await moveTo(temporary, socketPath(file), program);
   } catch (error) {
     server.close();
     throw error;
@@ -31,12 +31,6 @@ export async function held(file: string, program: string): Promise<() => void> {
     rmSync(file, { force: true });
     server.close();
   };
-}
-
-/** A socket's path may have 107 bytes. */
-function shorter(path: string): string {
-  const fromHere = relative('', path);
-  return fromHere.length < path.length ? fromHere : path;
 }
 
 function listening(path: string): Promise<Server | undefined> {
