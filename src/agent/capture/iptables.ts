@@ -36,44 +36,27 @@ export class Capture {
    * @throws StartError when it can not
    */
   apply(): void {
-    for (const family of this.#families()) {
-      const wanted = captureTables(this.#settings, family);
-      const others = TABLES.filter((name) => !wanted.some((table) => table.name === name)).map(
-        (name): Table => ({ name, chains: [], rules: [] }),
-      );
-      this.#replace(family, [...wanted, ...others]);
-    }
+    for (const family of this.#families()) this.#replace(family, captureTables(this.#settings, family));
   }
 
   /** @throws StartError when it can not */
   remove(): void {
-    for (const family of this.#families())
-      this.#replace(
-        family,
-        TABLES.map((name) => ({ name, chains: [], rules: [] })),
-      );
+    for (const family of this.#families()) this.#replace(family, []);
   }
 
   /** What is not as it should be, a line each. @throws StartError when it can not be seen */
   differences(): readonly string[] {
     return this.#families().flatMap((family) => {
-      const wanted = captureTables(this.#settings, family);
       const present = this.#present(family);
-      return TABLES.flatMap((name) => {
-        const rules = wanted.find((table) => table.name === name)?.rules ?? [];
-        return compared(`${PROGRAMS[family]} -t ${name}`, rules, present.get(name)?.rules ?? []);
-      });
+      return allTables(captureTables(this.#settings, family)).flatMap(({ name, rules }) =>
+        compared(`${PROGRAMS[family]} -t ${name}`, rules, present.get(name)?.rules ?? []),
+      );
     });
   }
 
   #replace(family: Family, wanted: readonly Table[]): void {
     const present = this.#present(family);
-    const input = restoreInput(wanted, (name) =>
-      removals(
-        present.get(name),
-        wanted.find((table) => table.name === name),
-      ),
-    );
+    const input = restoreInput(allTables(wanted), (table) => removals(present.get(table.name), table));
     this.#do(family, [`${PROGRAMS[family]}-restore`, '--noflush', '--wait', '5'], input);
   }
 
@@ -107,10 +90,15 @@ export class Capture {
   }
 }
 
+/** Those that are wanted, and the others empty. */
+function allTables(wanted: readonly Table[]): readonly Table[] {
+  return TABLES.map((name) => wanted.find((table) => table.name === name) ?? { name, chains: [], rules: [] });
+}
+
 /** What is deleted so that only what is wanted is left: rules that lead to Istio's chains, and chains that are not needed. */
-function removals(present: Pick<Table, 'chains' | 'rules'> | undefined, wanted: Table | undefined): readonly string[] {
+function removals(present: Pick<Table, 'chains' | 'rules'> | undefined, wanted: Table): readonly string[] {
   if (present === undefined) return [];
-  const keeps = new Set(wanted?.chains ?? []);
+  const keeps = new Set(wanted.chains);
   const gone = present.chains.filter((chain) => !keeps.has(chain));
   return [
     // Chains that are wanted again are emptied by being named.

@@ -140,12 +140,14 @@ function isOf(block: string, family: Family): boolean {
 /** Input of iptables-restore. @param before what is removed in the same step: `-D CHAIN …` and `-X CHAIN` */
 export function restoreInput(
   tables: readonly Table[],
-  before: (table: string) => readonly string[] = () => [],
+  before: (table: Table) => readonly string[] = () => [],
 ): string {
   return tables
-    .map(({ name, chains, rules }) =>
-      [`*${name}`, ...chains.map((chain) => `:${chain} - [0:0]`), ...before(name), ...rules, 'COMMIT', ''].join('\n'),
-    )
+    .map((table) => {
+      const { name, chains, rules } = table;
+      const made = chains.map((chain) => `:${chain} - [0:0]`);
+      return [`*${name}`, ...made, ...before(table), ...rules, 'COMMIT', ''].join('\n');
+    })
     .join('');
 }
 
