@@ -3,6 +3,7 @@ import { type JsonObject, parsedObject } from '../base/json.ts';
 import type { Labels } from '../base/labels.ts';
 import { interfaceAddresses } from '../process/interfaces.ts';
 import { type AgentSettings, withPrefix } from './settings.ts';
+import { valueOf } from './variables.ts';
 
 /** Who this workload is to the control plane. */
 export interface Identity {
@@ -35,7 +36,7 @@ const LOCALITY_LABEL = 'istio-locality';
 
 /** @see istio/istio pkg/bootstrap/config.go `GetNodeMetaData`, pilot/cmd/pilot-agent/config */
 export function identity({ env, proxyConfig }: Pick<AgentSettings, 'env' | 'proxyConfig'>, machine: Machine): Identity {
-  const namespace = env['POD_NAMESPACE'] || env['ISTIO_NAMESPACE'] || 'default';
+  const namespace = env['POD_NAMESPACE'] || valueOf(env, 'ISTIO_NAMESPACE');
   const name = env['POD_NAME'] || (machine.hostname.split('.')[0] ?? '');
   const own = env['INSTANCE_IP'] || env['ISTIO_SVC_IP'];
   const found = machine.addresses.length > 0 ? machine.addresses : ['127.0.0.1'];
@@ -47,7 +48,7 @@ export function identity({ env, proxyConfig }: Pick<AgentSettings, 'env' | 'prox
     ...(env['DNS_PROXY_ADDR'] ? { DNS_PROXY_ADDR: env['DNS_PROXY_ADDR'] } : {}),
     NAME: name,
     NAMESPACE: namespace,
-    SERVICE_ACCOUNT: env['SERVICE_ACCOUNT'] || 'default',
+    SERVICE_ACCOUNT: valueOf(env, 'SERVICE_ACCOUNT'),
     INSTANCE_IPS: ips.join(),
     LABELS: labels,
     ...(Object.keys(proxyConfig).length === 0 ? {} : { PROXY_CONFIG: proxyConfig as JsonObject }),
@@ -58,7 +59,7 @@ export function identity({ env, proxyConfig }: Pick<AgentSettings, 'env' | 'prox
     namespace,
     domain: CLUSTER_DOMAIN,
     node: {
-      id: `${env['PROXY_TYPE'] || 'sidecar'}~${ips[0]}~${name}.${namespace}~${namespace}.${CLUSTER_DOMAIN}`,
+      id: `${valueOf(env, 'PROXY_TYPE')}~${ips[0]}~${name}.${namespace}~${namespace}.${CLUSTER_DOMAIN}`,
       cluster: serviceCluster(env['ISTIO_SERVICE'] || proxyConfig.serviceCluster, labels, metadata),
       metadata,
       ...(region === '' ? {} : { locality: { region, zone, subZone } }),

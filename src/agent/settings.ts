@@ -24,7 +24,7 @@ import {
   wantsPlaintext,
 } from './control-plane-address.ts';
 import { parseEnvFile } from './env-file.ts';
-import { type AGENT_PREFIXES, AGENT_VARIABLES, agentVariable, UNUSED_VARIABLES } from './variables.ts';
+import { type AGENT_PREFIXES, AGENT_VARIABLES, agentVariable, UNUSED_VARIABLES, valueOf } from './variables.ts';
 
 /** Files with variables, of which the first that has one counts: what a person writes goes before what was generated. */
 export const ENV_FILES: readonly string[] = ['var/lib/istio/envoy/sidecar.env', 'var/lib/istio/envoy/cluster.env'];
@@ -207,7 +207,7 @@ class Reading {
       return undefined;
     }
     const roots = env['XDS_ROOT_CA'];
-    const provisioned = env['PROV_CERT'] || (AGENT_VARIABLES['PROV_CERT']?.default ?? '');
+    const provisioned = valueOf(env, 'PROV_CERT');
     return {
       address,
       plaintext,
@@ -244,8 +244,8 @@ const DEFAULT_ADDRESS = 'istiod.istio-system.svc:15012';
 
 /** As Istio's script for machines puts it together; undefined when neither is set. */
 function addressOfParts(env: Environment): string | undefined {
-  const [namespace, port] = [env['ISTIO_SYSTEM_NAMESPACE'], env['ISTIO_PILOT_PORT']];
-  return namespace || port ? `istiod.${namespace || 'istio-system'}.svc:${port || 15_012}` : undefined;
+  if (!env['ISTIO_SYSTEM_NAMESPACE'] && !env['ISTIO_PILOT_PORT']) return undefined;
+  return `istiod.${valueOf(env, 'ISTIO_SYSTEM_NAMESPACE')}.svc:${valueOf(env, 'ISTIO_PILOT_PORT')}`;
 }
 
 function advice(name: string): string {
@@ -281,14 +281,14 @@ export function isTrue(value: string | undefined): boolean {
 function dnsSettings(env: Environment): DnsSettings | undefined {
   if (!isTrue(env['ISTIO_META_DNS_CAPTURE']) && !isTrue(env['ISTIO_META_ENABLE_DNS_SERVER'])) return undefined;
   return {
-    listen: addresses(env['DNS_PROXY_ADDR'] || AGENT_VARIABLES['DNS_PROXY_ADDR']?.default).flatMap(localhost),
-    upstream: addresses(env['DNS_UPSTREAM']),
+    listen: addresses(valueOf(env, 'DNS_PROXY_ADDR')).flatMap(localhost),
+    upstream: addresses(valueOf(env, 'DNS_UPSTREAM')),
     timeoutMs: parseDuration(env['DNS_FORWARD_TIMEOUT'] ?? '') ?? 5000,
     parallel: isTrue(env['DNS_FORWARD_PARALLEL']),
   };
 }
 
-function addresses(list = ''): readonly Address[] {
+function addresses(list: string): readonly Address[] {
   return list.split(',').flatMap((text) => parseAddress(text.trim()) ?? []);
 }
 
@@ -298,5 +298,5 @@ function localhost({ host, port }: Address): readonly Address[] {
 
 function logSettings(env: Environment): LogSettings {
   const format = env['LOG_FORMAT'] as LogSettings['format'];
-  return { level: (env['LOG_LEVEL'] || 'info') as LogSettings['level'], ...(format ? { format } : {}) };
+  return { level: valueOf(env, 'LOG_LEVEL') as LogSettings['level'], ...(format ? { format } : {}) };
 }

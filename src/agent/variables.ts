@@ -3,6 +3,7 @@ import { cidrBlock } from '../base/cidr.ts';
 import { parseDuration } from '../base/duration.ts';
 import { addressProblem, parseAddress } from '../base/host-port.ts';
 import { parsedObject } from '../base/json.ts';
+import type { Environment } from '../process/environment.ts';
 import { controlPlaneAddress } from './control-plane-address.ts';
 
 /** A variable of istio-agent, in its files or its environment. */
@@ -218,6 +219,11 @@ export const UNUSED_VARIABLES: ReadonlySet<string> = new Set([
   'WORKLOAD_RSA_KEY_SIZE',
   'XDS_AUTH_PROVIDER',
 ]);
+
+/** What a variable is set to, or else its default. */
+export function valueOf(env: Environment, name: string): string {
+  return env[name] || (AGENT_VARIABLES[name]?.default ?? '');
+}
 
 /** The variable that a name is, or begins as. */
 export function agentVariable(name: string): AgentVariable | undefined {

@@ -6,7 +6,7 @@ import { parseAddress } from '../../base/host-port.ts';
 import type { Environment } from '../../process/environment.ts';
 import { parseResolvConf } from '../dns/resolv-conf.ts';
 import { isTrue } from '../settings.ts';
-import { AGENT_VARIABLES } from '../variables.ts';
+import { valueOf } from '../variables.ts';
 
 /** What of the traffic of a machine goes to its proxy. */
 export interface CaptureSettings {
@@ -46,7 +46,7 @@ const PROXY_ID = '1337';
  */
 export function captureSettings(root: string, env: Environment): CaptureSettings {
   const isNone = env['ISTIO_META_INTERCEPTION_MODE'] === 'NONE';
-  const value = (name: string): string => env[name] || (AGENT_VARIABLES[name]?.default ?? '');
+  const value = (name: string): string => valueOf(env, name);
   const inbound = isNone ? '' : value('ISTIO_INBOUND_PORTS');
   const outbound = isNone ? '' : value('ISTIO_SERVICE_CIDR');
   const own = proxyIds(root);
@@ -90,7 +90,7 @@ function proxyIds(root: string): { readonly uid: string; readonly gid: string } 
 
 function dnsCapture(root: string, env: Environment): DnsCapture | undefined {
   if (!isTrue(env['ISTIO_META_DNS_CAPTURE'])) return undefined;
-  const [first = ''] = items(env['DNS_PROXY_ADDR'] || (AGENT_VARIABLES['DNS_PROXY_ADDR']?.default ?? ''));
+  const [first = ''] = items(valueOf(env, 'DNS_PROXY_ADDR'));
   const { port = 15_053 } = parseAddress(first) ?? {};
   const { servers } = parseResolvConf(readIfThere(join(root, 'etc/resolv.conf')));
   // On the port of DNS the agent is asked by itself.

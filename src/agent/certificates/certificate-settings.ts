@@ -2,6 +2,7 @@ import { parseDuration } from '../../base/duration.ts';
 import type { Environment } from '../../process/environment.ts';
 import { controlPlaneAddress, grpcTarget } from '../control-plane-address.ts';
 import type { ControlPlaneSettings } from '../settings.ts';
+import { valueOf } from '../variables.ts';
 import type { CertificatesOptions } from './certificates.ts';
 
 /** Complete certificates there are the workload's own, as with Istio's agent; those of PROV_CERT elsewhere only prove who asks. */
@@ -17,8 +18,8 @@ export function certificateSettings(
     mounted: MOUNTED,
     authority: authority(env, controlPlane),
     ttlMs: parseDuration(env['SECRET_TTL'] ?? '') ?? DAY,
-    grace: Number(env['SECRET_GRACE_PERIOD_RATIO'] || 0.5),
-    jitter: Number(env['SECRET_GRACE_PERIOD_RATIO_JITTER'] || 0.01),
+    grace: Number(valueOf(env, 'SECRET_GRACE_PERIOD_RATIO')),
+    jitter: Number(valueOf(env, 'SECRET_GRACE_PERIOD_RATIO_JITTER')),
   };
 }
 

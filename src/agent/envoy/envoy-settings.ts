@@ -6,6 +6,7 @@ import type { Environment } from '../../process/environment.ts';
 import { EXIT, StartError } from '../../process/failure.ts';
 import { under } from '../read-file.ts';
 import { isTrue } from '../settings.ts';
+import { valueOf } from '../variables.ts';
 import type { EnvoyPorts } from './bootstrap.ts';
 
 /** Settings of an agent's Envoy, defaults filled in. */
@@ -47,11 +48,11 @@ export function envoySettings(root: string, env: Environment, proxyConfig: Proxy
     ports: {
       admin: proxyConfig.proxyAdminPort ?? 15_000,
       agent: statusPort(proxyConfig),
-      ready: Number(env['ENVOY_STATUS_PORT'] || 15_021),
-      metrics: Number(env['ENVOY_PROMETHEUS_PORT'] || 15_090),
+      ready: Number(valueOf(env, 'ENVOY_STATUS_PORT')),
+      metrics: Number(valueOf(env, 'ENVOY_PROMETHEUS_PORT')),
     },
     concurrency: concurrency > 0 ? concurrency : undefined,
-    logLevel: env['ENVOY_LOG_LEVEL'] || 'warning',
+    logLevel: valueOf(env, 'ENVOY_LOG_LEVEL'),
     drainMs: milliseconds(proxyConfig.drainDuration, 45_000),
     terminationDrainMs: milliseconds(proxyConfig.terminationDrainDuration, 5000),
     leastDrainMs: isTrue(env['EXIT_ON_ZERO_ACTIVE_CONNECTIONS'])
