@@ -86,12 +86,12 @@ const ROOT_FILES = ['etc/certs/root-cert.pem', 'var/run/secrets/istio/root-cert.
  */
 export function readAgentSettings(root: string, real: Environment): ReadAgentSettings {
   const reading = new Reading();
-  const written = reading.files(root);
+  const set = new Map(reading.files(root));
   for (const [name, value] of Object.entries(real)) {
-    if (value !== undefined && value !== '') reading.check(name, { value });
+    if (!value) continue;
+    reading.check(name, { value });
+    set.set(name, { value });
   }
-  const set = new Map<string, Setting>([...written]);
-  for (const [name, value] of Object.entries(real)) if (value) set.set(name, { value });
   const proxyConfig = reading.proxyConfig(root, set.get('PROXY_CONFIG'));
   for (const [name, value] of Object.entries(proxyConfig.proxyMetadata ?? {})) {
     if (set.has(name) || value === '') continue;
