@@ -3,14 +3,11 @@ import { formatAddress } from '../base/host-port.ts';
 import type { JsonObject } from '../base/json.ts';
 import { EXIT, StartError } from '../process/failure.ts';
 import { NAME_TABLE_TYPE } from '../proto/type-urls.ts';
-import { certificateSettings } from './certificates/certificate-settings.ts';
-import { Certificates } from './certificates/certificates.ts';
+import { machineCertificates } from './certificates/machine-certificates.ts';
 import { TrustBundle } from './certificates/trust-bundle.ts';
-import { CertificateFile } from './certificates/workload-certificate.ts';
-import { Connection } from './connection.ts';
 import { grpcTarget } from './control-plane-address.ts';
 import { DnsProxy } from './dns/dns-proxy.ts';
-import { ResolvConfFile } from './dns/resolv-conf.ts';
+import { machineResolvConf } from './dns/resolv-conf.ts';
 import { envoySettings, statusPort } from './envoy/envoy-settings.ts';
 import { Sidecar } from './envoy/sidecar.ts';
 import { type Identity, identity, type Machine } from './identity.ts';
@@ -58,13 +55,7 @@ export async function startAgent({ root, settings, machine, quit, log }: AgentOp
   }
   const own = identity(settings, machine);
   const directory = join(root, AGENT_STATE);
-  const certificates = new Certificates({
-    ...certificateSettings(env, controlPlane),
-    root,
-    connection: (current) => new Connection(root, controlPlane, current),
-    file: new CertificateFile({ directory, log }),
-    log,
-  });
+  const certificates = machineCertificates({ root, settings, directory, log });
   const { connection } = certificates;
   const upstream: Upstream = {
     target: grpcTarget(controlPlane.address),
@@ -148,8 +139,7 @@ function startDns(
   { namespace, domain }: Identity,
   log: AgentOptions['log'],
 ): Promise<DnsProxy> {
-  const files = [join(root, 'var/lib/istio/resolv.conf'), join(root, 'etc/resolv.conf'), '/etc/resolv.conf'];
-  return DnsProxy.start({ ...settings, place: { namespace, domain }, resolvConf: new ResolvConfFile(files), log });
+  return DnsProxy.start({ ...settings, place: { namespace, domain }, resolvConf: machineResolvConf(root), log });
 }
 
 /** `AGENT` says that there are secrets for who asks for them; without, istiod sends what needs none. */

@@ -4,13 +4,12 @@ import type { Environment } from '../../process/environment.ts';
 import { AGENT_STATE } from '../agent.ts';
 import { captureSettings } from '../capture/capture-settings.ts';
 import { Capture, type Run, runProgram } from '../capture/iptables.ts';
-import { certificateSettings } from '../certificates/certificate-settings.ts';
-import { Certificates } from '../certificates/certificates.ts';
-import { CertificateFile } from '../certificates/workload-certificate.ts';
-import { Connection } from '../connection.ts';
+import type { Certificates } from '../certificates/certificates.ts';
+import { machineCertificates } from '../certificates/machine-certificates.ts';
+import type { Connection } from '../connection.ts';
 import { plainReason } from '../control-plane.ts';
 import { grpcTarget } from '../control-plane-address.ts';
-import { ResolvConfFile } from '../dns/resolv-conf.ts';
+import { machineResolvConf } from '../dns/resolv-conf.ts';
 import { askEnvoy } from '../envoy/admin.ts';
 import { envoySettings, statusPort } from '../envoy/envoy-settings.ts';
 import { type AgentSettings, isTrue, readAgentSettings } from '../settings.ts';
@@ -50,13 +49,7 @@ export async function check(
 async function checked(root: string, settings: AgentSettings, run: Run): Promise<readonly Result[]> {
   const { env, controlPlane } = settings;
   const quiet = { info: () => undefined, warn: () => undefined };
-  const certificates = new Certificates({
-    ...certificateSettings(env, controlPlane),
-    root,
-    connection: (current) => new Connection(root, controlPlane, current),
-    file: new CertificateFile({ directory: join(root, AGENT_STATE), log: quiet }),
-    log: quiet,
-  });
+  const certificates = machineCertificates({ root, settings, directory: join(root, AGENT_STATE), log: quiet });
   return [
     controlPlane.standalone === undefined
       ? await connection(certificates.connection, grpcTarget(controlPlane.address))
@@ -140,8 +133,7 @@ function dns(root: string, { env, dns: settings }: AgentSettings): readonly Resu
     return [{ state: 'note', text }];
   }
   if (settings.upstream.length > 0) return [{ state: 'ok', text: 'other names are asked for at DNS_UPSTREAM' }];
-  const files = [join(root, 'var/lib/istio/resolv.conf'), join(root, 'etc/resolv.conf'), '/etc/resolv.conf'];
-  const { servers } = new ResolvConfFile(files).content;
+  const { servers } = machineResolvConf(root).content;
   return servers.length > 0
     ? [{ state: 'ok', text: `other names are asked for at ${servers.map(({ host }) => host).join(', ')}` }]
     : [

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { join } from 'node:path';
 import type { Address } from '../../base/host-port.ts';
 
 /** What the resolver of a machine is told. */
@@ -68,4 +69,13 @@ export class ResolvConfFile {
     }
     return this.#read;
   }
+}
+
+/** That of a machine: one that was written for the agent goes before its own. @param root the working directory */
+export function machineResolvConf(root: string): ResolvConfFile {
+  return new ResolvConfFile([
+    join(root, 'var/lib/istio/resolv.conf'),
+    join(root, 'etc/resolv.conf'),
+    '/etc/resolv.conf',
+  ]);
 }
