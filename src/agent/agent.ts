@@ -63,7 +63,8 @@ export async function startAgent({ root, settings, machine, quit, log }: AgentOp
     credentials: () => connection.channelCredentials(),
     headers: () => ({ ...controlPlane.headers, ...connection.authorization() }),
   };
-  const node = envoy === undefined ? own.node : withAgent(own.node, certificates.isPossible);
+  const hasCertificate = certificates.isPossible;
+  const node = envoy === undefined ? own.node : withAgent(own.node, hasCertificate);
   const dns = settings.dns && (await startDns(root, settings.dns, own, log));
   const names =
     dns && new MeshNames({ dns, file: new NameTableFile({ directory, log }, own.namespace), upstream, node, log });
@@ -105,11 +106,11 @@ export async function startAgent({ root, settings, machine, quit, log }: AgentOp
   });
   const begin = async (): Promise<void> => {
     if (sidecar === undefined) return;
-    if (certificates.isPossible) await certificates.first;
+    if (hasCertificate) await certificates.first;
     else log.warn(NO_CERTIFICATE);
     await sidecar.start();
   };
-  if (sidecar !== undefined || certificates.isPossible) certificates.start();
+  if (sidecar !== undefined || hasCertificate) certificates.start();
   if (sidecar === undefined) names?.ask();
   else names?.askLater();
   const patience = new Promise<void>((resolve) => setTimeout(resolve, PATIENCE).unref());
