@@ -121,7 +121,7 @@ export async function startAgent({ root, settings, machine, quit, log }: AgentOp
       ),
       status: formatAddress(status.address),
     },
-    ready: Promise.race([names === undefined ? undefined : names.known, patience]),
+    ready: Promise.race([names?.known, patience]),
     failed: begin().then(() => new Promise<never>(() => {})),
     async stop() {
       names?.stop();

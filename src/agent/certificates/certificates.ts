@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Connection, Pair } from '../connection.ts';
+import type { Connection } from '../connection.ts';
 import { stampOf, textOf } from '../read-file.ts';
 import { askedCertificate, NoCertificateError } from './certificate-client.ts';
 import { type CertificateFile, type WorkloadCertificate, workloadCertificate } from './workload-certificate.ts';
@@ -140,7 +140,8 @@ export class Certificates {
         );
         return;
       }
-      const certificate = await this.#asked(authority, proof, ttlMs);
+      const question = { target: authority, connection: this.#connection, proof, ttlMs };
+      const certificate = await askedCertificate(question);
       file.save(certificate);
       this.#pause = FIRST_PAUSE;
       this.#isDistrusted = false;
@@ -159,10 +160,6 @@ export class Certificates {
     } finally {
       this.#isAsking = false;
     }
-  }
-
-  #asked(target: string, proof: Pair | undefined, ttlMs: number): Promise<WorkloadCertificate> {
-    return askedCertificate({ target, connection: this.#connection, proof, ttlMs });
   }
 
   #set(certificate: WorkloadCertificate): void {

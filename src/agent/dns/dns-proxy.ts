@@ -135,9 +135,6 @@ export class DnsProxy {
 /** All addresses of 127.0.0.0/8 are this machine, but a server on one of them is not on the others. */
 function isSame(own: Address, server: Address): boolean {
   if (own.port !== server.port) return false;
-  return (
-    own.host === server.host ||
-    (own.host === '0.0.0.0' && isLoopback(server.host)) ||
-    (own.host === '::' && isLoopback(server.host))
-  );
+  const isEverywhere = own.host === '0.0.0.0' || own.host === '::';
+  return own.host === server.host || (isEverywhere && isLoopback(server.host));
 }
