@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import { type Address, formatAddress } from '../../base/host-port.ts';
-import { HEADER } from './query.ts';
+import { HEADER, RCODE, RESPONSE, rcodeOf } from './query.ts';
 
 export type Protocol = 'udp' | 'tcp';
 
@@ -127,16 +127,12 @@ export class Framed {
   }
 }
 
-const RESPONSE = 0x8000;
-const RCODE_BITS = 0x000f;
-
 /** Whether a response is one to this message: its id and its question; servers that refuse may leave out the question. */
 function answers(message: Buffer, repeated: number, response: Buffer): boolean {
   if (response.length < HEADER || response.readUInt16BE(0) !== message.readUInt16BE(0)) return false;
-  const flags = response.readUInt16BE(2);
-  if ((flags & RESPONSE) === 0) return false;
+  if ((response.readUInt16BE(2) & RESPONSE) === 0) return false;
   const questions = response.readUInt16BE(4);
-  if (questions === 0) return (flags & RCODE_BITS) !== 0;
+  if (questions === 0) return rcodeOf(response) !== RCODE.noError;
   return (
     questions === 1 &&
     response.length >= repeated &&

@@ -29,7 +29,8 @@ export const HEADER = 12;
 /** No question is longer. Bytes. */
 export const LONGEST_QUESTION = 4096;
 
-const RESPONSE = 0x8000;
+/** The flag that tells an answer from a question. */
+export const RESPONSE = 0x8000;
 const OPCODE = 0x7800;
 /** RD and CD. */
 const REPEATED_FLAGS = 0x0110;
@@ -63,6 +64,11 @@ export function readQuery(message: Buffer): Query | BadQuery {
     flags: flags & REPEATED_FLAGS,
     payloadSize,
   };
+}
+
+/** Of a message with a whole header. */
+export function rcodeOf(message: Buffer): number {
+  return message.readUInt16BE(2) & 0x000f;
 }
 
 export function isQuery(read: Query | BadQuery): read is Query {

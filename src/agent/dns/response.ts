@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { CLASS_IN, HEADER, type Query, RCODE, TYPE } from './query.ts';
+import { CLASS_IN, HEADER, type Query, RCODE, rcodeOf, TYPE } from './query.ts';
 
 /** What is said of a name. */
 export interface Found {
@@ -73,7 +73,7 @@ export function headerOnlyResponse(bytes: Buffer, rcode: number): Buffer {
 /** The same response as far as it fits, for a client that asks over UDP; what is too large is said to be cut off. */
 export function fitted(query: Query, response: Buffer, protocol: 'udp' | 'tcp'): Buffer {
   if (protocol === 'tcp' || response.length <= Math.max(PLAIN_UDP, query.payloadSize ?? 0)) return response;
-  const rcode = response.readUInt16BE(2) & 0x000f;
+  const rcode = rcodeOf(response);
   return message(query, 0x8080 | query.flags | TRUNCATED | (rcode === RCODE.noError ? 0 : rcode), []);
 }
 

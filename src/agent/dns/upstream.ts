@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { type Address, formatAddress } from '../../base/host-port.ts';
 import { exchanged, type Protocol } from './exchange.ts';
-import { HEADER, type Query, RCODE } from './query.ts';
+import { HEADER, type Query, RCODE, rcodeOf } from './query.ts';
 
 export interface UpstreamOptions {
   /** The servers as they are just now, in the order in which they are asked. */
@@ -101,7 +101,7 @@ export class Upstream {
         };
         exchanged(protocol, exchange)
           .then((response) => {
-            if (!FAILURES.has(response.readUInt16BE(2) & 0x000f)) return finish(response);
+            if (!FAILURES.has(rcodeOf(response))) return finish(response);
             refused.add(server);
             failure ??= response;
           })
