@@ -28,72 +28,93 @@ export function exchanged(protocol: Protocol, exchange: Exchange): Promise<Buffe
   return protocol === 'udp' ? overUdp(exchange) : overTcp(exchange);
 }
 
+type Settle = Pick<PromiseWithResolvers<Buffer>, 'resolve' | 'reject'>;
+
+/** Ends an exchange once: with an answer, an error, or the end of its time. */
+class Outcome {
+  readonly #exchange: Exchange;
+  readonly #settle: Settle;
+  readonly #close: () => void;
+  readonly #cancel = (): void => this.fail(new Error('it did not answer in time'));
+  #from = '';
+  #isOver = false;
+
+  /** @param close of the socket */
+  constructor(exchange: Exchange, settle: Settle, close: () => void) {
+    this.#exchange = exchange;
+    this.#settle = settle;
+    this.#close = close;
+    exchange.signal.addEventListener('abort', this.#cancel, { once: true });
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** The question goes out from there. */
+  begin(from: Address): void {
+    this.#from = formatAddress(from);
+    this.#exchange.own.add(this.#from);
+  }
+
+  answer(response: Buffer): void {
+    this.#end();
+    this.#settle.resolve(response);
+  }
+
+  fail(error: Error): void {
+    this.#end();
+    this.#settle.reject(error);
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#exchange.signal.removeEventListener('abort', this.#cancel);
+    this.#exchange.own.delete(this.#from);
+    this.#close();
+  }
+}
+
 /** A socket of its own for each question: who would forge an answer has to guess its port, too. */
-function overUdp({ message, repeated, server, own, signal }: Exchange): Promise<Buffer> {
+function overUdp(exchange: Exchange): Promise<Buffer> {
+  const { message, repeated, server } = exchange;
   return new Promise((resolve, reject) => {
     const socket = createSocket(isIPv6(server.host) ? 'udp6' : 'udp4');
-    let from = '';
-    let isOver = false;
-    const end = (): void => {
-      if (isOver) return;
-      isOver = true;
-      signal.removeEventListener('abort', cancel);
-      own.delete(from);
-      socket.close();
-    };
-    const fail = (error: Error): void => {
-      end();
-      reject(error);
-    };
-    const cancel = (): void => fail(new Error('it did not answer in time'));
-    signal.addEventListener('abort', cancel, { once: true });
-    socket.on('error', fail);
+    const outcome = new Outcome(exchange, { resolve, reject }, () => socket.close());
+    socket.on('error', (error) => outcome.fail(error));
     // Connected: the kernel drops what others send, and tells when nobody listens there.
     socket.connect(server.port, server.host, () => {
-      if (isOver) return;
+      if (outcome.isOver) return;
       const { address: host, port } = socket.address();
-      from = formatAddress({ host, port });
-      own.add(from);
+      outcome.begin({ host, port });
       socket.send(message);
     });
     socket.on('message', (response) => {
-      if (!answers(message, repeated, response)) return;
-      end();
-      resolve(response);
+      if (answers(message, repeated, response)) outcome.answer(response);
     });
   });
 }
 
-function overTcp({ message, repeated, server, own, signal }: Exchange): Promise<Buffer> {
+function overTcp(exchange: Exchange): Promise<Buffer> {
+  const { message, repeated, server } = exchange;
   return new Promise((resolve, reject) => {
     const socket = connect({ host: server.host, port: server.port, noDelay: true });
+    const outcome = new Outcome(exchange, { resolve, reject }, () => socket.destroy());
     const parts = new Framed();
-    let from = '';
-    const end = (): void => {
-      signal.removeEventListener('abort', cancel);
-      own.delete(from);
-      socket.destroy();
-    };
-    const fail = (error: Error): void => {
-      end();
-      reject(error);
-    };
-    const cancel = (): void => fail(new Error('it did not answer in time'));
-    signal.addEventListener('abort', cancel, { once: true });
-    socket.on('error', fail);
+    socket.on('error', (error) => outcome.fail(error));
     socket.once('connect', () => {
-      from = formatAddress({ host: socket.localAddress ?? '', port: socket.localPort ?? 0 });
-      own.add(from);
+      outcome.begin({ host: socket.localAddress ?? '', port: socket.localPort ?? 0 });
       socket.write(frame(message));
     });
     socket.on('data', (bytes: Buffer) => {
       for (const response of parts.take(bytes)) {
-        if (!answers(message, repeated, response)) return fail(new Error('it sent something else than an answer'));
-        end();
-        return resolve(response);
+        if (answers(message, repeated, response)) outcome.answer(response);
+        else outcome.fail(new Error('it sent something else than an answer'));
+        return;
       }
     });
-    socket.once('close', () => fail(new Error('it closed the connection')));
+    socket.once('close', () => outcome.fail(new Error('it closed the connection')));
   });
 }
 
