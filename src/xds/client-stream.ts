@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { type ChannelCredentials, type ChannelOptions, Client, type ClientDuplexStream, Metadata } from '@grpc/grpc-js';
+import type { ChannelCredentials, ChannelOptions, Client, ClientDuplexStream } from '@grpc/grpc-js';
 import type { JsonObject } from '../base/json.ts';
 import {
   type DiscoveryResponse,
@@ -7,6 +7,7 @@ import {
   encodeDiscoveryRequest,
   type RequestParts,
 } from '../proto/discovery.ts';
+import { controlPlaneClient, metadataOf } from './client.ts';
 import { AGGREGATED_SERVICE } from './services.ts';
 
 const METHOD = `/${AGGREGATED_SERVICE.name}/${AGGREGATED_SERVICE.stream}`;
@@ -74,16 +75,9 @@ export class ClientStream {
 
   #open(): void {
     const { address, channel, node, typeUrls, onState, headers } = this.#options;
-    const client = new Client(address, this.#options.credentials(), {
-      'grpc.keepalive_time_ms': 30_000,
-      'grpc.keepalive_timeout_ms': 10_000,
-      'grpc.max_receive_message_length': -1,
-      ...channel,
-    });
+    const client = controlPlaneClient(address, this.#options.credentials(), channel);
     this.#client = client;
-    const metadata = new Metadata();
-    for (const [name, value] of Object.entries(headers?.() ?? {})) metadata.set(name, value);
-    const call = client.makeBidiStreamRequest(METHOD, asIs, asIs, metadata);
+    const call = client.makeBidiStreamRequest(METHOD, asIs, asIs, metadataOf(headers?.() ?? {}));
     this.#call = call;
     let isAnswered = false;
     call.on('data', (bytes: Buffer) => {

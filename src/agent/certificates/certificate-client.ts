@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer';
-import { Client, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { Client, type ServiceError, status } from '@grpc/grpc-js';
 import { decodeMessage } from '../../proto/decode.ts';
 import { encodeMessage } from '../../proto/message.ts';
 import { newCertificateRequest } from '../../security/certificate-request.ts';
+import { metadataOf } from '../../xds/client.ts';
 import type { Connection, Pair } from '../connection.ts';
 import { type WorkloadCertificate, workloadCertificate } from './workload-certificate.ts';
 
@@ -52,9 +53,7 @@ function withLineEnd(text: string): string {
 
 function answer({ target, connection, proof, ttlMs }: CertificateQuestion, csr: string): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {
-    const headers = new Metadata();
-    if (proof === undefined)
-      for (const [name, value] of Object.entries(connection.authorization())) headers.set(name, value);
+    const headers = metadataOf(proof === undefined ? connection.authorization() : {});
     const client = new Client(target, connection.channelCredentials(proof), connection.channelOptions);
     const request = encodeMessage('istio.v1.auth.IstioCertificateRequest', {
       csr,

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import {
   type ChannelCredentials,
   type ChannelOptions,
-  Client,
+  type Client,
   type ClientDuplexStream,
   connectivityState,
   Metadata,
@@ -15,6 +15,7 @@ import {
   encodeDeltaDiscoveryRequest,
   type PackedMessage,
 } from '../../proto/discovery.ts';
+import { controlPlaneClient, metadataOf } from '../../xds/client.ts';
 import { FRAME_HEADER } from '../../xds/protocol.ts';
 import { AGGREGATED_SERVICE } from '../../xds/services.ts';
 import type { RawCall } from '../../xds/transport.ts';
@@ -40,13 +41,7 @@ export interface Upstream {
 
 /** A client of istiod. @throws Error with a message for people */
 export function upstreamClient(upstream: Upstream): Client {
-  return new Client(upstream.target, upstream.credentials(), {
-    'grpc.keepalive_time_ms': 30_000,
-    'grpc.keepalive_timeout_ms': 10_000,
-    'grpc.max_receive_message_length': -1,
-    'grpc.max_send_message_length': -1,
-    ...upstream.channelOptions,
-  });
+  return controlPlaneClient(upstream.target, upstream.credentials(), upstream.channelOptions);
 }
 
 /** Resolves when it is connected. */
@@ -106,9 +101,7 @@ export class LiveStream {
         if (client.getChannel().getConnectivityState(false) !== connectivityState.READY)
           this.#end(`no connection within ${CONNECT_WITHIN} ms`);
       }, CONNECT_WITHIN);
-      const metadata = new Metadata();
-      for (const [name, value] of Object.entries(upstream.headers())) metadata.set(name, value);
-      this.#passOn(client.makeBidiStreamRequest(METHOD, asIs, asIs, metadata));
+      this.#passOn(client.makeBidiStreamRequest(METHOD, asIs, asIs, metadataOf(upstream.headers())));
     } catch (error) {
       this.#end(error instanceof Error ? error.message : String(error));
     }
