@@ -92,7 +92,11 @@ export const FRAME_HEADER = 5;
 
 /** A response as it goes over the wire: the gRPC header, then the message. */
 export function framed(protocol: Pick<Protocol, 'encode'>, response: ResponseContent): Buffer {
-  const bytes = protocol.encode(response);
+  return withHeader(protocol.encode(response));
+}
+
+/** Writes the gRPC header into the free bytes before a message. */
+export function withHeader(bytes: Buffer): Buffer {
   bytes.writeUInt8(0, 0);
   bytes.writeUInt32BE(bytes.length - FRAME_HEADER, 1);
   return bytes;

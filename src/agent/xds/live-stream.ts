@@ -16,7 +16,7 @@ import {
   type PackedMessage,
 } from '../../proto/discovery.ts';
 import { controlPlaneClient, metadataOf } from '../../xds/client.ts';
-import { FRAME_HEADER } from '../../xds/protocol.ts';
+import { FRAME_HEADER, withHeader } from '../../xds/protocol.ts';
 import { AGGREGATED_SERVICE } from '../../xds/services.ts';
 import type { RawCall } from '../../xds/transport.ts';
 import { Accepted } from './accepted.ts';
@@ -179,8 +179,6 @@ export class LiveStream {
 /** The gRPC header is put before each message by hand, as the service's responses are whole frames. */
 function framed(bytes: Buffer): Buffer {
   const frame = Buffer.allocUnsafe(FRAME_HEADER + bytes.length);
-  frame.writeUInt8(0, 0);
-  frame.writeUInt32BE(bytes.length, 1);
   bytes.copy(frame, FRAME_HEADER);
-  return frame;
+  return withHeader(frame);
 }
