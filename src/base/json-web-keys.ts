@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { isJsonObject, type JsonObject } from './json.ts';
+import { isJsonObject, type JsonObject, parsedObject } from './json.ts';
 
 const CURVES: Readonly<Record<string, string>> = { 'P-256': 'ES256', 'P-384': 'ES384', 'P-521': 'ES512' };
 const LEAST_RSA_BITS = 512;
@@ -68,13 +68,8 @@ function isUsable(key: unknown): boolean {
  * @returns undefined for every other text: Envoy refuses a whole listener for a set without a usable key
  */
 export function usableKeySet(text: string): string | undefined {
-  let set: unknown;
-  try {
-    set = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isJsonObject(set)) return undefined;
+  const set = parsedObject(text);
+  if (set === undefined) return undefined;
   const { keys } = set;
   if (keys === undefined) return isUsable(set) ? JSON.stringify({ keys: [set] }) : undefined;
   return Array.isArray(keys) && keys.some(isUsable) ? text : undefined;

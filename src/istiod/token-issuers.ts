@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { type JsonValue, parsedObject } from '../base/json.ts';
 import { usableKeySet } from '../base/json-web-keys.ts';
 import type { KeySet, WantedKeySet } from '../config/key-sets.ts';
 import type { Environment } from '../process/environment.ts';
@@ -60,7 +60,7 @@ function wantedOf({ issuer, jwksUri }: WrittenRule): WantedKeySet {
 function jwtRule(env: Environment, log: Pick<Logger, 'warn'>): readonly WrittenRule[] {
   const text = env['JWT_RULE'] ?? '';
   if (text === '') return [];
-  const rule = parsed(text);
+  const rule = parsedObject(text);
   const issuer = textOf(rule?.['issuer']);
   const jwks = textOf(rule?.['jwks']);
   const problem =
@@ -87,15 +87,6 @@ function ownIssuer(env: Environment): readonly WrittenRule[] {
 
 function defaultAudiences(env: Environment): readonly string[] {
   return (env['TOKEN_AUDIENCES'] || AUDIENCES).split(',').map((audience) => audience.trim());
-}
-
-function parsed(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function textOf(value: JsonValue | undefined): string {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parsedObject } from '../base/json.ts';
 
 /** A token that is well formed; nothing of it is proven. */
 export interface UnverifiedToken {
@@ -48,19 +48,9 @@ const LEEWAY = 300;
 /** The parts of a token; undefined when the text is none. */
 export function readToken(text: string): UnverifiedToken | undefined {
   const [, head = '', body = '', signature = ''] = text.length > MOST_CHARACTERS ? [] : (FORM.exec(text) ?? []);
-  const header = objectIn(head);
-  const claims = objectIn(body);
+  const [header, claims] = [head, body].map((part) => parsedObject(Buffer.from(part, 'base64url').toString('utf8')));
   if (header === undefined || claims === undefined) return undefined;
   return { header, claims, signed: `${head}.${body}`, signature: Buffer.from(signature, 'base64url') };
-}
-
-function objectIn(base64: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(base64, 'base64url').toString('utf8'));
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** What a set of keys has to do with a token. */
@@ -84,13 +74,9 @@ export function signatureIn(keys: string, { header, signed, signature }: Unverif
 }
 
 function keysIn(text: string): readonly JsonObject[] {
-  try {
-    const set: unknown = JSON.parse(text);
-    const keys = isJsonObject(set) ? (set['keys'] ?? [set]) : [];
-    return Array.isArray(keys) ? keys.filter(isJsonObject) : [];
-  } catch {
-    return [];
-  }
+  const set = parsedObject(text);
+  const keys = set === undefined ? [] : (set['keys'] ?? [set]);
+  return Array.isArray(keys) ? keys.filter(isJsonObject) : [];
 }
 
 function isSigned(jwk: JsonObject, { hash, isPss = false }: Algorithm, bytes: Buffer, signature: Buffer): boolean {

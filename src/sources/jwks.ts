@@ -1,5 +1,5 @@
 import { canonicalJson } from '../base/intern.ts';
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { type JsonObject, parsedObject } from '../base/json.ts';
 import type { KeySet, KeySetId, KeySetSource, WantedKeySet } from '../config/key-sets.ts';
 import type { Clock } from '../xds/limits.ts';
 import { FetchError, type FetchLimits, fetchText } from './fetch-text.ts';
@@ -34,11 +34,9 @@ const KEPT_MS = 7 * 24 * 3600 * 1000;
 const DESCRIPTION = '/.well-known/openid-configuration';
 
 function parsed(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isJsonObject(value)) return value;
-  } catch {}
-  throw new FetchError('answers with something that is no object in JSON');
+  const value = parsedObject(text);
+  if (value === undefined) throw new FetchError('answers with something that is no object in JSON');
+  return value;
 }
 
 /** @throws FetchError unless the text is a set of keys, so that no other document gets to proxies, where others can read it */
