@@ -48,16 +48,6 @@ const CODES: Readonly<Record<SigningFailure, StatusName>> = {
 /** In the metadata of a request: certificates for another identity than the caller's. */
 const IMPERSONATED = 'ImpersonatedIdentity';
 
-/** A refusal with the status that the caller is told. */
-class Refusal extends Error {
-  readonly code: StatusName;
-
-  constructor(code: StatusName, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 /**
  * Gives certificates to workloads that prove who they are. What a certificate is for is told by the connection alone; a request
  * that names anybody else is refused.
@@ -96,7 +86,7 @@ async function created(
   return encodeMessage('istio.v1.auth.IstioCertificateResponse', { certChain: [...certChain] });
 }
 
-/** @throws Refusal when nobody is proven to call */
+/** @throws ConnectError when nobody is proven to call */
 async function authenticated(
   call: ServerUnaryCall<Buffer, Uint8Array>,
   { authenticate, events }: CertificateServiceOptions,
@@ -104,16 +94,15 @@ async function authenticated(
   const advice = 'show a client certificate of the mesh, or a token as "authorization: Bearer …"';
   try {
     const peer = await authenticate(callerOf(call));
-    if (peer.identities.length > 0) return peer;
+    if (peer.identities.length === 0) throw new ConnectError('UNAUTHENTICATED', `nobody is proven to ask: ${advice}`);
+    return peer;
   } catch (error) {
     events.onUnauthenticated();
     throw error;
   }
-  events.onUnauthenticated();
-  throw new Refusal('UNAUTHENTICATED', `nobody is proven to ask: ${advice}`);
 }
 
-/** @throws Refusal when the request names somebody else than who asks */
+/** @throws ConnectError when the request names somebody else than who asks */
 function refuseOthers(
   { names }: CertificateRequest,
   metadata: istio.v1.auth.IstioCertificateRequest['metadata'],
@@ -126,7 +115,7 @@ function refuseOthers(
   const other = impersonated ? `URI:${asked}` : names.find((name) => !isOwn(name));
   if (other === undefined) return;
   events.onUnauthenticated();
-  throw new Refusal(
+  throw new ConnectError(
     impersonated ? 'UNAUTHENTICATED' : 'PERMISSION_DENIED',
     `a certificate for ${other.slice(0, 256)} is asked for, by ${identity}: ask for that, or for no name at all`,
   );
@@ -145,7 +134,7 @@ function requestOf(bytes: Uint8Array): istio.v1.auth.IstioCertificateRequest {
     return decodeMessage('istio.v1.auth.IstioCertificateRequest', bytes);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw new Refusal('INVALID_ARGUMENT', `the request is no IstioCertificateRequest: ${error.message}`);
+    throw new ConnectError('INVALID_ARGUMENT', `the request is no IstioCertificateRequest: ${error.message}`);
   }
 }
 
@@ -158,7 +147,7 @@ function failure(
     log.warn({ peer: call.getPeer(), code }, `no certificate was issued: ${details}`);
     return { code: status[code], details };
   };
-  if (error instanceof Refusal || error instanceof ConnectError) return told(error.code, error.message);
+  if (error instanceof ConnectError) return told(error.code, error.message);
   if (error instanceof RequestError) {
     events.onFailure('CSR_ERROR');
     return told('INVALID_ARGUMENT', `CSR signing error (${error.message})`);
