@@ -16,6 +16,7 @@ import { DecodeError } from '../proto/errors.ts';
 import { encodeMessage } from '../proto/message.ts';
 import { type CertificateAuthority, SigningError, type SigningFailure } from '../security/authority.ts';
 import { type CertificateRequest, RequestError, readRequest } from '../security/csr.ts';
+import { bytesMethod } from '../xds/bytes-method.ts';
 import { type Authenticate, callerOf } from '../xds/caller.ts';
 import { ConnectError, type Peer } from '../xds/provider.ts';
 import type { StatusName } from '../xds/transport.ts';
@@ -31,11 +32,7 @@ export interface CertificateServiceOptions {
 }
 
 const NAME = 'istio.v1.auth.IstioCertificateService';
-const same = (bytes: Buffer): Buffer => bytes;
-const METHOD = { requestSerialize: same, requestDeserialize: same, responseSerialize: same, responseDeserialize: same };
-const DEFINITION: ServiceDefinition = {
-  CreateCertificate: { ...METHOD, path: `/${NAME}/CreateCertificate`, requestStream: false, responseStream: false },
-};
+const DEFINITION: ServiceDefinition = { CreateCertificate: bytesMethod(`/${NAME}/CreateCertificate`, false) };
 
 /** @see istio/istio security/pkg/pki/error/error.go `HTTPErrorCode` */
 const CODES: Readonly<Record<SigningFailure, StatusName>> = {

@@ -12,6 +12,7 @@ import type { envoy } from '#generated/proto/types.ts';
 import { decodeMessage } from '../proto/decode.ts';
 import { DecodeError } from '../proto/errors.ts';
 import { encodeMessage } from '../proto/message.ts';
+import { bytesMethod } from './bytes-method.ts';
 import { MISTAKE } from './call.ts';
 import { type Authenticate, callerOf } from './caller.ts';
 import { type Client, resourcesOfClient, sizeOf } from './client-status.ts';
@@ -37,12 +38,9 @@ type Bytes = Uint8Array;
 const MOST_RESOURCES = 100_000;
 
 const NAME = 'envoy.service.status.v3.ClientStatusDiscoveryService';
-const same = (bytes: Buffer): Buffer => bytes;
-const METHOD = { requestSerialize: same, requestDeserialize: same, responseSerialize: same, responseDeserialize: same };
-
 const DEFINITION: ServiceDefinition = {
-  StreamClientStatus: { ...METHOD, path: `/${NAME}/StreamClientStatus`, requestStream: true, responseStream: true },
-  FetchClientStatus: { ...METHOD, path: `/${NAME}/FetchClientStatus`, requestStream: false, responseStream: false },
+  StreamClientStatus: bytesMethod(`/${NAME}/StreamClientStatus`, true),
+  FetchClientStatus: bytesMethod(`/${NAME}/FetchClientStatus`, false),
 };
 
 /**

@@ -1,6 +1,5 @@
 import type { Buffer } from 'node:buffer';
 import {
-  type MethodDefinition,
   type Server,
   type ServerUnaryCall,
   type ServiceDefinition,
@@ -8,6 +7,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { bytesMethod } from './bytes-method.ts';
 import { type CallContext, DiscoveryCall, MISTAKE } from './call.ts';
 import { type Authenticate, callerOf, certificateIdentities } from './caller.ts';
 import type { Client } from './client-status.ts';
@@ -194,32 +194,15 @@ export class DiscoveryServer {
 /** The aggregated service in its incremental variant alone. Responses are whole gRPC frames. */
 export function incrementalService(): ServiceDefinition {
   const { name, delta: incremental } = AGGREGATED_SERVICE;
-  return { [incremental]: method(`/${name}/${incremental}`, true, withoutFrame) };
+  return { [incremental]: bytesMethod(`/${name}/${incremental}`, true, withoutFrame) };
 }
 
-const asBytes = (bytes: Buffer): Buffer => bytes;
 const withoutFrame = (frame: Buffer): Buffer => frame.subarray(FRAME_HEADER);
 
 function definitionOf({ name, stream, delta: deltaMethod, fetch }: DiscoveryService): ServiceDefinition {
   return {
-    [stream]: method(`/${name}/${stream}`, true, withoutFrame),
-    [deltaMethod]: method(`/${name}/${deltaMethod}`, true, withoutFrame),
-    ...(fetch !== undefined && { [fetch]: method(`/${name}/${fetch}`, false, asBytes) }),
-  };
-}
-
-function method(
-  path: string,
-  streaming: boolean,
-  responseSerialize: (response: Buffer) => Buffer,
-): MethodDefinition<Buffer, Buffer> {
-  return {
-    path,
-    requestStream: streaming,
-    responseStream: streaming,
-    requestSerialize: asBytes,
-    requestDeserialize: asBytes,
-    responseSerialize,
-    responseDeserialize: asBytes,
+    [stream]: bytesMethod(`/${name}/${stream}`, true, withoutFrame),
+    [deltaMethod]: bytesMethod(`/${name}/${deltaMethod}`, true, withoutFrame),
+    ...(fetch !== undefined && { [fetch]: bytesMethod(`/${name}/${fetch}`, false) }),
   };
 }
