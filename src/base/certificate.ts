@@ -34,6 +34,12 @@ export function readCertificates(pem: string): readonly X509Certificate[] | Cert
   return certificates;
 }
 
+/** The certificates of a PEM text, in order; none where one of them can not be read, or there are none. */
+export function certificatesIn(pem: string): readonly X509Certificate[] {
+  const read = readCertificates(pem);
+  return typeof read === 'string' ? [] : read;
+}
+
 function readKey(pem: string): KeyObject | CertificateProblem {
   const [block] = blocks(pem, isKey);
   if (block === undefined) {

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Server } from '@grpc/grpc-js';
 import type { AuthorityTimes, CertificateEvents } from '../admin/certificate-metrics.ts';
-import { readCertificates } from '../base/certificate.ts';
+import { certificatesIn } from '../base/certificate.ts';
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { isLoopback, parseAddress } from '../base/host-port.ts';
 import type { Environment } from '../process/environment.ts';
@@ -193,11 +193,7 @@ export class Security {
 
   #tellRoots(): void {
     const { issuer } = this.authority ?? {};
-    const texts = [issuer?.roots ?? '', this.#outsideRoots()];
-    const all = texts.flatMap((text) => {
-      const read = readCertificates(text);
-      return typeof read === 'string' ? [] : read;
-    });
+    const all = [issuer?.roots ?? '', this.#outsideRoots()].flatMap(certificatesIn);
     const each = new Map(all.map((one) => [one.fingerprint256, one.toString()]));
     this.#listener.roots([...each.values()]);
   }

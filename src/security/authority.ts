@@ -1,5 +1,4 @@
-import type { X509Certificate } from 'node:crypto';
-import { readCertificates } from '../base/certificate.ts';
+import { certificatesIn } from '../base/certificate.ts';
 import type { CertificateRequest } from './csr.ts';
 import { type GeneratedOptions, GeneratedRoot } from './generated.ts';
 import { type Issuer, leafCertificate } from './issuer.ts';
@@ -311,6 +310,5 @@ function contentOf({ certificate, roots, chain }: Issuer): string {
 }
 
 function fingerprints(roots: string): ReadonlySet<string> {
-  const read = readCertificates(roots);
-  return new Set(typeof read === 'string' ? [] : read.map(({ fingerprint256 }: X509Certificate) => fingerprint256));
+  return new Set(certificatesIn(roots).map(({ fingerprint256 }) => fingerprint256));
 }

@@ -9,7 +9,7 @@ import {
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { readCertificates } from '../base/certificate.ts';
+import { certificatesIn, readCertificates } from '../base/certificate.ts';
 import { CLOCK_SKEW_MS, type Issuer } from './issuer.ts';
 import { pem } from './pem.ts';
 import type { FileProblem, ReadFile } from './plugged-in.ts';
@@ -51,9 +51,10 @@ export class GeneratedRoot {
 
   /** Its certificates that still hold, in PEM: what it signed is to be believed when something else signs, too. */
   roots(now: number): string {
-    const read = readCertificates(this.#text(ROOTS) ?? '');
-    const holding = typeof read === 'string' ? [] : read.filter(({ validToDate }) => validToDate.getTime() > now);
-    return holding.map(String).join('');
+    return this.#kept()
+      .filter((root) => isHolding(root, now))
+      .map(String)
+      .join('');
   }
 
   /** Whether a key was made before. */
@@ -140,11 +141,14 @@ export class GeneratedRoot {
 
   /** Earlier roots that still hold. */
   #others(certificate: X509Certificate, now: number, ...more: readonly X509Certificate[]): readonly X509Certificate[] {
-    const read = readCertificates(this.#text(ROOTS) ?? '');
-    const all = [...more, ...(typeof read === 'string' ? [] : read)];
-    const byPrint = new Map(all.map((one) => [one.fingerprint256, one]));
+    const byPrint = new Map([...more, ...this.#kept()].map((one) => [one.fingerprint256, one]));
     byPrint.delete(certificate.fingerprint256);
-    return [...byPrint.values()].filter(({ validToDate }) => validToDate.getTime() > now);
+    return [...byPrint.values()].filter((root) => isHolding(root, now));
+  }
+
+  /** All roots in its file, whether or not they hold. */
+  #kept(): readonly X509Certificate[] {
+    return certificatesIn(this.#text(ROOTS) ?? '');
   }
 
   #text(name: string): string | undefined {
@@ -169,6 +173,10 @@ export class GeneratedRoot {
     }
     renameSync(`${path}.new`, path);
   }
+}
+
+function isHolding({ validToDate }: X509Certificate, now: number): boolean {
+  return validToDate.getTime() > now;
 }
 
 function issuerOf(certificate: X509Certificate, key: KeyObject, roots: readonly X509Certificate[]): Issuer {
