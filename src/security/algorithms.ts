@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import { type KeyObject, sign, verify } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import { childrenOf, type Der, der, oid, oidOf, sequence, TAG } from './der.ts';
 
 interface Algorithm {
@@ -47,6 +47,11 @@ export function keyProblem({ asymmetricKeyType, asymmetricKeyDetails = {} }: Key
   if (modulusLength < LEAST_RSA_BITS) return `its RSA key has ${modulusLength} bits: take ${LEAST_RSA_BITS} at least`;
   if (modulusLength > MOST_RSA_BITS) return `its RSA key has ${modulusLength} bits: take ${MOST_RSA_BITS} at most`;
   return undefined;
+}
+
+/** A private key of the kind that is made where nobody asks for another: P-256. */
+export function newKey(): KeyObject {
+  return generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey;
 }
 
 function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): Algorithm {

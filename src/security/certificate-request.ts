@@ -1,8 +1,7 @@
 import { Buffer } from 'node:buffer';
-import { generateKeyPairSync } from 'node:crypto';
-import { signatureAlgorithm, signatureOf } from './algorithms.ts';
+import { newKey, signatureAlgorithm, signatureOf } from './algorithms.ts';
 import { bitString, contextTag, der, integer, sequence } from './der.ts';
-import { pem } from './pem.ts';
+import { pem, privateKeyPem } from './pem.ts';
 import { publicKeyOf } from './x509.ts';
 
 /** A new key and a request for a certificate of it, in PEM. */
@@ -15,11 +14,11 @@ export interface NewRequest {
 
 /** With a key of P-256. */
 export function newCertificateRequest(): NewRequest {
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  const info = sequence(integer(Buffer.from([0])), sequence(), publicKeyOf(privateKey), der(contextTag(0, true)));
-  const request = sequence(info, signatureAlgorithm(privateKey), bitString(signatureOf(privateKey, info)));
+  const key = newKey();
+  const info = sequence(integer(Buffer.from([0])), sequence(), publicKeyOf(key), der(contextTag(0, true)));
+  const request = sequence(info, signatureAlgorithm(key), bitString(signatureOf(key, info)));
   return {
-    key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    key: privateKeyPem(key),
     csr: pem('CERTIFICATE REQUEST', request),
   };
 }

@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { keyProblem, signatureProblem } from './algorithms.ts';
 import { bitsOf, childrenOf, contentOf, contextTag, type Der, DerError, oidOf, readDer, TAG } from './der.ts';
 import { pemBlock } from './pem.ts';
-import { EXTENSION, extensionsOf } from './x509.ts';
+import { EXTENSION, extensionsOf, NAME } from './x509.ts';
 
 /** A request for a certificate (PKCS #10) whose signature is right. What it says of names is only what it wishes. */
 export interface CertificateRequest {
@@ -22,7 +22,6 @@ export class RequestError extends Error {
 const MOST_CHARACTERS = 16_384;
 const MOST_NAMES = 64;
 
-const COMMON_NAME = '2.5.4.3';
 const EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
 const KINDS: Readonly<Record<number, string>> = { 1: 'email', 2: 'DNS', 6: 'URI' };
 
@@ -69,7 +68,7 @@ function hasCommonName(subject: Der | undefined): boolean {
     .flatMap((set) => childrenOf(set, TAG.set))
     .some((part) => {
       const [type, value] = childrenOf(part);
-      return oidOf(type) === COMMON_NAME && (value?.content.length ?? 0) > 0;
+      return oidOf(type) === NAME.commonName && (value?.content.length ?? 0) > 0;
     });
 }
 

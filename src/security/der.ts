@@ -51,11 +51,11 @@ export function readDer(bytes: Uint8Array): Der {
  * @throws DerError
  */
 export function childrenOf(der: Der | undefined, tag: number = TAG.sequence, most: number = 256): readonly Der[] {
-  if (der?.tag !== tag) throw new DerError('a value is of another kind than expected');
+  const content = contentOf(der, tag);
   const children: Der[] = [];
-  for (let at = 0; at < der.content.length; ) {
+  for (let at = 0; at < content.length; ) {
     if (children.length === most) throw new DerError(`a value has more than ${most} parts`);
-    const child = readAt(der.content, at);
+    const child = readAt(content, at);
     children.push(child);
     at += child.whole.length;
   }

@@ -1,17 +1,11 @@
-import {
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPair,
-  generateKeyPairSync,
-  type KeyObject,
-  X509Certificate,
-} from 'node:crypto';
+import { createPrivateKey, generateKeyPair, type KeyObject, X509Certificate } from 'node:crypto';
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { certificatesIn, readCertificates } from '../base/certificate.ts';
+import { newKey } from './algorithms.ts';
 import { CLOCK_SKEW_MS, type Issuer } from './issuer.ts';
-import { pem } from './pem.ts';
+import { pem, privateKeyPem } from './pem.ts';
 import type { FileProblem, ReadFile } from './plugged-in.ts';
 import { certificateParts, distinguishedName, keyIdOf, publicKeyOf, signedCertificate } from './x509.ts';
 
@@ -106,8 +100,7 @@ export class GeneratedRoot {
    */
   make(now: number): Issuer | Promise<Issuer> {
     const { rsaBits } = this.#options;
-    if (rsaBits === undefined)
-      return this.#made(generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey, now);
+    if (rsaBits === undefined) return this.#made(newKey(), now);
     return promisify(generateKeyPair)('rsa', { modulusLength: rsaBits }).then(({ privateKey }) =>
       this.#made(privateKey, now),
     );
@@ -115,7 +108,7 @@ export class GeneratedRoot {
 
   /** @param before whose place the new one takes */
   #made(key: KeyObject, now: number, before?: X509Certificate): Issuer {
-    const publicKey = publicKeyOf(createPublicKey(key));
+    const publicKey = publicKeyOf(key);
     const keyId = keyIdOf(publicKey);
     const commonName = `root ${keyId.subarray(0, 4).toString('hex')}`;
     const name =
@@ -133,7 +126,7 @@ export class GeneratedRoot {
     });
     const certificate = new X509Certificate(der);
     const roots = [certificate, ...(before === undefined ? [] : this.#others(certificate, now, before))];
-    this.#write(KEY, key.export({ type: 'pkcs8', format: 'pem' }) as string);
+    this.#write(KEY, privateKeyPem(key));
     this.#write(ROOTS, roots.map(String).join(''));
     this.#write(CERTIFICATE, pem('CERTIFICATE', der));
     return issuerOf(certificate, key, roots);

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { KeyObject } from 'node:crypto';
 
 /** A value in PEM, its lines as long as openssl's, with a line break at its end. */
 export function pem(label: string, der: Uint8Array): string {
@@ -7,6 +8,11 @@ export function pem(label: string, der: Uint8Array): string {
       .toString('base64')
       .match(/.{1,64}/g) ?? [];
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
+}
+
+/** PKCS #8, not encrypted. */
+export function privateKeyPem(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }) as string;
 }
 
 /** The first block of one of the labels; undefined when there is none. */

@@ -1,7 +1,8 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { isIpAddress } from '../base/address.ts';
+import { newKey } from './algorithms.ts';
 import type { AuthorityClock, CertificateAuthority } from './authority.ts';
 import { type Issuer, leafCertificate } from './issuer.ts';
+import { privateKeyPem } from './pem.ts';
 import { publicKeyOf, type SubjectName } from './x509.ts';
 
 /** A certificate for a server, with its key, in PEM. */
@@ -37,14 +38,14 @@ export class ServingPair {
     const now = this.#clock.date();
     if (issuer === undefined || issuer.until <= now) return this.#made?.pair;
     if (this.#made?.issuer === issuer && now < this.#made.renewAt) return this.#made.pair;
-    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    const key = newKey();
     const names = [...new Set(this.#names())].map(
       (name): SubjectName => (isIpAddress(name) ? { ip: name } : { dns: name }),
     );
-    const leaf = leafCertificate(issuer, { publicKey: publicKeyOf(privateKey), names, ttlMs: TTL_MS, now });
+    const leaf = leafCertificate(issuer, { publicKey: publicKeyOf(key), names, ttlMs: TTL_MS, now });
     const pair = {
       chain: [leaf, ...issuer.chain].join(''),
-      key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+      key: privateKeyPem(key),
     };
     this.#made = { issuer, renewAt: now + (2 / 3) * (Math.min(now + TTL_MS, issuer.until) - now), pair };
     return pair;

@@ -57,7 +57,8 @@ export const EXTENSION = {
   extendedKeyUsage: '2.5.29.37',
 } as const;
 
-const NAME = { commonName: '2.5.4.3', organization: '2.5.4.10' } as const;
+/** Parts of a Name. */
+export const NAME = { commonName: '2.5.4.3', organization: '2.5.4.10' } as const;
 const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 
