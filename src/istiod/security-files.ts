@@ -9,9 +9,6 @@ import { systemReason } from '../sources/source.ts';
 import { authoritySettings } from './authority-settings.ts';
 import { JOIN_TOKENS_FILE, parseJoinTokens, type ReadJoinTokens } from './join-token-file.ts';
 
-/** Roots of an outside authority, beside the server's certificate of it. */
-export const OUTSIDE_ROOTS = 'etc/certs/root-cert.pem';
-
 /**
  * Where an authority may be plugged in: `etc/certs` beside the server's own certificate is such a place, too.
  * @param directory that of Istio's variable, relative to the working directory
@@ -43,7 +40,7 @@ export function readJoinTokens(root: string): ReadJoinTokens {
 }
 
 export function finding(severity: Diagnostic['severity'], code: string, file: string, message: string): Diagnostic {
-  return { severity, code, message, location: { file, line: 1, column: 1 } } as Diagnostic;
+  return { severity, code, message, location: { file, line: 1, column: 1 } };
 }
 
 /** So much of its time is left when an authority should have been renewed: two days of twenty. */

@@ -20,8 +20,8 @@ import { registerCertificateService } from './certificate-service.ts';
 import { authenticatesClients } from './environment.ts';
 import { JOIN_TOKENS_FILE } from './join-token-file.ts';
 import { jwksSource } from './jwks.ts';
-import { authorityPlaces, expiryFindings, finding, OUTSIDE_ROOTS, readJoinTokens, readText } from './security-files.ts';
-import type { OwnAuthority } from './serving-certificate.ts';
+import { authorityPlaces, expiryFindings, finding, readJoinTokens, readText } from './security-files.ts';
+import { OUTSIDE_ROOTS, type OwnAuthority } from './serving-certificate.ts';
 import type { Settings } from './settings.ts';
 import { STATE_DIRECTORY } from './state.ts';
 import { type TokenIssuers, tokenIssuers } from './token-issuers.ts';
@@ -100,8 +100,7 @@ export class Security {
     const watched = new WatchedFiles({ base: root, log, clock, changed: (paths) => this.#look(paths) });
     this.#watched = watched;
     // Watched before they are read, so that no write in between is lost.
-    const own = this.authority === undefined ? [] : this.#authorityFiles();
-    watched.watch(new Set([...own, OUTSIDE_ROOTS, JOIN_TOKENS_FILE]));
+    watched.watch(new Set([...(this.authority?.paths ?? []), OUTSIDE_ROOTS, JOIN_TOKENS_FILE]));
     this.#readTokens();
     this.authority?.start();
     this.#tellFindings();
@@ -163,11 +162,6 @@ export class Security {
       clock,
       changed: () => this.#changed(),
     });
-  }
-
-  #authorityFiles(): readonly string[] {
-    const { directory } = authoritySettings(this.#options.env, { warn: () => undefined });
-    return authorityPlaces(directory).flatMap(({ certificate, key, roots, chain }) => [certificate, key, roots, chain]);
   }
 
   #look(paths: ReadonlySet<string>): void {

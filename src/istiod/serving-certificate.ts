@@ -9,10 +9,11 @@ import { systemReason } from '../sources/source.ts';
 
 const CHAIN = 'etc/certs/cert-chain.pem';
 const KEY = 'etc/certs/key.pem';
-const ROOTS = 'etc/certs/root-cert.pem';
+/** Roots of an outside authority, beside the server's certificate of it. */
+export const OUTSIDE_ROOTS = 'etc/certs/root-cert.pem';
 /** Beside these the chain is that of an authority. */
 const AUTHORITY = ['etc/certs/ca-cert.pem', 'etc/certs/ca-key.pem'] as const;
-const FILES = [CHAIN, KEY, ROOTS, ...AUTHORITY] as const;
+const FILES = [CHAIN, KEY, OUTSIDE_ROOTS, ...AUTHORITY] as const;
 
 /** How often the files are looked at. A look is three stat(2), and sees links that are swapped and files of other machines, too. */
 const LOOK_EVERY = 1000;
@@ -149,7 +150,7 @@ export class ServingCertificate {
       // What was made here fits together.
       if (isThere || roots !== undefined) createSecureContext(options);
     } catch (error) {
-      const files = roots === undefined ? `${CHAIN} and ${KEY}` : [CHAIN, KEY, ROOTS].join(', ');
+      const files = roots === undefined ? `${CHAIN} and ${KEY}` : [CHAIN, KEY, OUTSIDE_ROOTS].join(', ');
       throw new StartError(EXIT.config, `${files} can not be used: ${opensslReason(error)}`, { cause: error });
     }
     this.#isOfFiles = isThere;

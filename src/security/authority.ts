@@ -91,6 +91,11 @@ export class CertificateAuthority {
     return this.#files?.certificate ?? this.#generated?.file ?? '';
   }
 
+  /** All files that an authority may be plugged in as, whether or not they are there. */
+  get paths(): readonly string[] {
+    return this.#options.places.flatMap(({ certificate, key, roots, chain }) => [certificate, key, roots, chain]);
+  }
+
   get problem(): FileProblem | undefined {
     return this.#problem;
   }
