@@ -18,6 +18,7 @@ import { effectiveEnvironment } from './environment.ts';
 import { logDiagnostic } from './events.ts';
 import type { Held, Istiod, IstiodOptions } from './istiod.ts';
 import { Security } from './security.ts';
+import { finding } from './security-files.ts';
 import { Servers } from './servers.ts';
 import { MESH_FILE } from './sources.ts';
 import { openToOthers } from './warnings.ts';
@@ -34,7 +35,7 @@ export async function startAuthority({ root, settings, env, log }: IstiodOptions
   const tell = (): void => {
     const known = new Set(told.map(formatDiagnostic));
     told = [...mesh.findings, ...ofFiles];
-    for (const finding of told) if (!known.has(formatDiagnostic(finding))) logDiagnostic(log, finding);
+    for (const one of told) if (!known.has(formatDiagnostic(one))) logDiagnostic(log, one);
   };
   const mesh = new FollowedMesh(root, log, tell);
   let phase: Phase = 'starting';
@@ -139,7 +140,8 @@ class FollowedMesh {
       text = readFileSync(join(this.#root, MESH_FILE), 'utf8');
     } catch (error) {
       const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      this.#findings = isAbsent ? [] : [unreadable(error)];
+      const message = `it can not be read: ${systemReason(error) ?? error}`;
+      this.#findings = isAbsent ? [] : [finding('error', 'VM0101', MESH_FILE, message)];
       if (isAbsent) this.#known = {};
       return isAbsent;
     }
@@ -149,10 +151,4 @@ class FollowedMesh {
     this.#known = (configs[0]?.spec ?? {}) as MeshFile;
     return true;
   }
-}
-
-function unreadable(error: unknown): Diagnostic {
-  const location = { file: MESH_FILE, line: 1, column: 1 };
-  const message = `it can not be read: ${systemReason(error) ?? error}`;
-  return { severity: 'error', code: 'VM0101', message, location };
 }
