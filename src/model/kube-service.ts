@@ -2,6 +2,7 @@ import type { EndpointSlice, KubeService, Pod } from '#generated/config/specs.ts
 import type { Labels } from '../base/labels.ts';
 import { spiffeId } from '../base/spiffe.ts';
 import type { Config } from '../config/config.ts';
+import { NETWORK_LABEL } from '../config/network-labels.ts';
 import type { Endpoint, HealthStatus } from './endpoint.ts';
 import { type Protocol, parseProtocol } from './protocol.ts';
 import { type Resolution, type Service, UNSPECIFIED_ADDRESS } from './service.ts';
@@ -195,7 +196,7 @@ function anonymous(
   return {
     labels: {
       ...(clusterId ? { 'topology.istio.io/cluster': clusterId } : {}),
-      ...(network ? { 'topology.istio.io/network': network } : {}),
+      ...(network ? { [NETWORK_LABEL]: network } : {}),
     },
     serviceAccount: '',
     network,

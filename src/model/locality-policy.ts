@@ -3,6 +3,7 @@ import type {
   LocalityLoadBalancerSetting,
   ZoneAwareLoadBalancerSetting,
 } from '#generated/config/specs.ts';
+import { NETWORK_LABEL } from '../config/network-labels.ts';
 import type { Service } from './service.ts';
 
 /** How the localities of a service's endpoints count for a proxy. */
@@ -12,9 +13,9 @@ export type LocalityPolicy =
 
 /** Labels of endpoints by which a Service's `trafficDistribution` prefers them, the most important first. */
 const DISTRIBUTIONS: Readonly<Record<string, readonly string[]>> = {
-  PreferSameZone: ['topology.istio.io/network', 'topology.kubernetes.io/region', 'topology.kubernetes.io/zone'],
+  PreferSameZone: [NETWORK_LABEL, 'topology.kubernetes.io/region', 'topology.kubernetes.io/zone'],
   PreferSameNode: [
-    'topology.istio.io/network',
+    NETWORK_LABEL,
     'topology.kubernetes.io/region',
     'topology.kubernetes.io/zone',
     'topology.istio.io/subzone',

@@ -2,6 +2,7 @@ import type { MeshNetworks } from '#generated/config/specs.ts';
 import { isIpAddress, parseCidr } from '../base/address.ts';
 import { cidrContains } from '../base/cidr.ts';
 import { compareStrings } from '../base/order.ts';
+import { gatewayPort, NETWORK_LABEL } from '../config/network-labels.ts';
 import type { Service } from './service.ts';
 
 /** An address through which the endpoints of a network are reached from others. */
@@ -61,10 +62,6 @@ export function networkGateways(
   };
 }
 
-const NETWORK_LABEL = 'topology.istio.io/network';
-const PORT_LABEL = 'networking.istio.io/gatewayPort';
-const DEFAULT_PORT = 15443;
-
 /** Hostnames of services that MeshNetworks makes the gateways of networks of a cluster. */
 export function gatewayServiceNames(networks: MeshNetworks, clusterId: string): readonly string[] {
   return namedServices(networks, clusterId).map(({ hostname }) => hostname);
@@ -83,7 +80,7 @@ export function gatewaysOfService(
 ): readonly NetworkGateway[] {
   const { labels, ports, nodePorts = {}, externalAddresses = [] } = service;
   const labelled = labels[NETWORK_LABEL];
-  const labelPort = Number.parseInt(labels[PORT_LABEL] ?? '', 10) || DEFAULT_PORT;
+  const labelPort = gatewayPort(labels);
   const served = ports.some(({ port }) => port === labelPort);
   const gateways = labelled
     ? served

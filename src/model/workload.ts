@@ -3,6 +3,7 @@ import { isIpAddress } from '../base/address.ts';
 import type { Labels } from '../base/labels.ts';
 import { spiffeId } from '../base/spiffe.ts';
 import type { Config } from '../config/config.ts';
+import { NETWORK_LABEL } from '../config/network-labels.ts';
 import { type Locality, parseLocality } from './endpoint.ts';
 
 /**
@@ -48,7 +49,6 @@ export interface WorkloadContext {
 }
 
 const TLS_MODE_LABEL = 'security.istio.io/tlsMode';
-const NETWORK_LABEL = 'topology.istio.io/network';
 
 /** Of labels `topology.istio.io/locality` or `istio-locality`; dots stand for slashes, which a label can't hold. */
 export function localityOfLabels(labels: Labels): string {

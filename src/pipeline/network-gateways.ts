@@ -1,6 +1,7 @@
 import type { KubeGateway, KubeService } from '#generated/config/specs.ts';
 import { deepEqual } from '../base/equal.ts';
 import { type Config, kindName } from '../config/config.ts';
+import { NETWORK_LABEL } from '../config/network-labels.ts';
 import { passesMeshTls } from '../convert/gateway-api/listener-tls.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
 import {
@@ -15,7 +16,6 @@ import { type Mesh, ONE } from './mesh.ts';
 /** With gateways that have a name, or those alone that have an IP. */
 export type GatewayAddresses = 'names' | 'addresses';
 
-const NETWORK_LABEL = 'topology.istio.io/network';
 const KINDS: ReadonlySet<string> = new Set(['Service', 'KubernetesGateway']);
 
 /**

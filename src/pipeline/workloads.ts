@@ -2,6 +2,7 @@ import type { Node, Pod, WorkloadEntry } from '#generated/config/specs.ts';
 import { deepEqual } from '../base/equal.ts';
 import { type Labels, selects } from '../base/labels.ts';
 import { type Config, type ConfigKey, configKey } from '../config/config.ts';
+import { NETWORK_LABEL } from '../config/network-labels.ts';
 import type { Derived, Graph, Index } from '../derive/graph.ts';
 import { networkOfAddress } from '../model/network-gateways.ts';
 import {
@@ -55,7 +56,7 @@ export function deriveWorkloads(graph: Graph, configuration: Configuration, opti
   );
   const byAddress = configs.index<string>('address', addressesOf);
   const networkOf = (address: string, labels: Labels): string => {
-    const label = labels['topology.istio.io/network'];
+    const label = labels[NETWORK_LABEL];
     if (label) return label;
     return networkOfAddress(configuration.networks.get(''), address, options.clusterId);
   };

@@ -9,6 +9,7 @@ import type {
 } from '#generated/config/specs.ts';
 import type { Labels } from '../../base/labels.ts';
 import type { Path } from '../../config/finding.ts';
+import { DEFAULT_GATEWAY_PORT, GATEWAY_PORT_LABEL, NETWORK_LABEL } from '../../config/network-labels.ts';
 import type { Problem } from '../problem.ts';
 import type { Referent, Referrer } from './references.ts';
 
@@ -37,9 +38,6 @@ export interface ServerTls {
 const MODE_OPTION = 'gateway.istio.io/tls-terminate-mode';
 const CIPHERS_OPTION = 'gateway.istio.io/tls-cipher-suites';
 const LISTENER_OPTION = 'gateway.istio.io/listener-protocol';
-const NETWORK_LABEL = 'topology.istio.io/network';
-const PORT_LABEL = 'networking.istio.io/gatewayPort';
-const DEFAULT_NETWORK_PORT = '15443';
 /** One each for RSA and ECDSA. */
 const MAX_CERTIFICATES = 2;
 
@@ -53,7 +51,7 @@ export const AUTHORITY_REASONS: ReadonlySet<string> = new Set([
 /** A gateway between networks passes on the mesh's own TLS. @see istio/istio pilot/pkg/serviceregistry/kube/conversion.go `IsAutoPassthrough` */
 export function passesMeshTls({ tls, port }: KubeListener, labels: Labels): boolean {
   if (tls?.options?.[LISTENER_OPTION] === 'auto-passthrough') return true;
-  return NETWORK_LABEL in labels && String(port) === (labels[PORT_LABEL] ?? DEFAULT_NETWORK_PORT);
+  return NETWORK_LABEL in labels && String(port) === (labels[GATEWAY_PORT_LABEL] ?? String(DEFAULT_GATEWAY_PORT));
 }
 
 /** How clients at a port show who they are. */

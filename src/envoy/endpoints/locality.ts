@@ -1,5 +1,6 @@
 import type { LocalityLoadBalancerSettingDistribute } from '#generated/config/specs.ts';
 import type { Labels } from '../../base/labels.ts';
+import { NETWORK_LABEL } from '../../config/network-labels.ts';
 import { type Locality, parseLocality } from '../../model/endpoint.ts';
 import { failoverLabels, type LocalityPolicy } from '../../model/locality-policy.ts';
 import { type EndpointGroup, totalWeight } from './groups.ts';
@@ -130,8 +131,6 @@ function withoutGaps(groups: readonly EndpointGroup[]): readonly EndpointGroup[]
   const order = [...new Set(groups.map(({ priority }) => priority))].sort((a, b) => a - b);
   return groups.map((group) => ({ ...group, priority: order.indexOf(group.priority) }));
 }
-
-const NETWORK_LABEL = 'topology.istio.io/network';
 
 /** Splits each group by how many of the labels, from the first on, an endpoint shares with the proxy. */
 function byLabels(
