@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash, randomBytes, X509Certificate } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { test } from 'node:test';
 import { TestAuthority } from '../support/certificates.ts';
@@ -10,6 +10,7 @@ import { HttpBackend } from '../support/http-backend.ts';
 import { httpRequest } from '../support/http-client.ts';
 import { IstioAgentProcess } from '../support/istio-agent-process.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
+import { joinTokens } from '../support/join-tokens.ts';
 import { waitFor } from '../support/wait.ts';
 import { WorkDir } from '../support/work-dir.ts';
 import { localService } from './local-mesh.ts';
@@ -38,11 +39,7 @@ async function mesh(): Promise<Mesh> {
   started.defer(async () => void (await Promise.all([one.stop(), two.stop()])));
   const [first = 0, second = 0] = await freePorts(2);
   const token = randomBytes(24).toString('base64url');
-  const sha256 = createHash('sha256').update(token).digest('hex');
-  dir.write(
-    'etc/istio/join-tokens.yaml',
-    `tokens: [{sha256: ${sha256}, namespace: shop, serviceAccount: client, expires: "2100-01-01T00:00:00Z"}]\n`,
-  );
+  dir.write('etc/istio/join-tokens.yaml', joinTokens({ token, namespace: 'shop', serviceAccount: 'client' }));
   dir.write(CONF, localService('ratings', first, one.port));
   // Of another mesh, which is trusted, too.
   const other = new TestAuthority(dir.path).root;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, cpSync } from 'node:fs';
 import { test } from 'node:test';
 import { Child } from '../support/child.ts';
@@ -7,6 +7,7 @@ import type { Echo } from '../support/echo-server.ts';
 import { envoyPath } from '../support/envoy-process.ts';
 import { agentCommand, IstioAgentProcess } from '../support/istio-agent-process.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
+import { joinTokens } from '../support/join-tokens.ts';
 import { type Namespace, Network, PROXY_UID } from '../support/network.ts';
 import { Resident } from '../support/resident.ts';
 import { waitFor } from '../support/wait.ts';
@@ -66,11 +67,8 @@ test('workloads on two machines with agents find each other by name and speak mu
   chmodSync(dir.path, 0o755);
   dir.write('etc/istio/conf/shop/mesh.yaml', MESH);
   const tokens = { client: randomBytes(24).toString('hex'), server: randomBytes(24).toString('hex') };
-  const lines = Object.entries(tokens).map(([serviceAccount, token]) => {
-    const sha256 = createHash('sha256').update(token).digest('hex');
-    return `- {sha256: ${sha256}, namespace: shop, serviceAccount: ${serviceAccount}, expires: "2100-01-01T00:00:00Z"}\n`;
-  });
-  dir.write('etc/istio/join-tokens.yaml', `tokens:\n${lines.join('')}`);
+  const owned = Object.entries(tokens).map(([serviceAccount, token]) => ({ token, namespace: 'shop', serviceAccount }));
+  dir.write('etc/istio/join-tokens.yaml', joinTokens(...owned));
   const socket = dir.at('xds.sock');
   await using istiod = await IstiodProcess.start({ root: dir.path, listen: { grpcUnix: socket } });
   chownSync(socket, PROXY_UID, PROXY_UID);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { createHash, randomBytes, X509Certificate } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import type { JsonObject } from '../../src/base/json.ts';
@@ -8,6 +8,7 @@ import { certificateRequest, disbelief } from '../support/certificates.ts';
 import { envoyBootstrap, grpcCluster } from '../support/envoy-bootstrap.ts';
 import { EnvoyProcess } from '../support/envoy-process.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
+import { joinTokens } from '../support/join-tokens.ts';
 import { nodeJson } from '../support/node.ts';
 import { waitFor } from '../support/wait.ts';
 import { WorkDir } from '../support/work-dir.ts';
@@ -64,12 +65,8 @@ function tlsCluster(dir: WorkDir, address: string): JsonObject {
 test('another gRPC gets a certificate by a token and renews it, and an Envoy is served with it over TLS', async () => {
   using dir = new WorkDir('clients');
   const token = randomBytes(24).toString('base64url');
-  const sha256 = createHash('sha256').update(token).digest('hex');
   dir.write('token', `${token}\n`);
-  dir.write(
-    'etc/istio/join-tokens.yaml',
-    `tokens: [{sha256: ${sha256}, namespace: shop, serviceAccount: client, expires: "2100-01-01T00:00:00Z"}]\n`,
-  );
+  dir.write('etc/istio/join-tokens.yaml', joinTokens({ token, namespace: 'shop', serviceAccount: 'client' }));
   dir.write('etc/istio/conf/shop/orders.yaml', SERVICE);
   await using istiod = await IstiodProcess.start({ root: dir.path, listen: { grpcTls: '127.0.0.1:0' } });
   const { grpcTls } = istiod.addresses;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash, randomBytes, X509Certificate } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import { renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
@@ -10,12 +10,14 @@ import { SigningAuthority } from '../support/authorities.ts';
 import { askCertificate } from '../support/certificate-client.ts';
 import { certificateRequest, disbelief } from '../support/certificates.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
+import { joinTokens } from '../support/join-tokens.ts';
 import { nodeJson } from '../support/node.ts';
 import { TextServer } from '../support/text-server.ts';
 import { keySet, TokenKey } from '../support/tokens.ts';
 import { waitFor } from '../support/wait.ts';
 import { WorkDir } from '../support/work-dir.ts';
 
+const OWNER = { namespace: 'shop', serviceAccount: 'client' };
 const IDENTITY = 'spiffe://cluster.local/ns/shop/sa/client';
 const DAY = 24 * 3_600_000;
 
@@ -25,11 +27,6 @@ interface Served extends AsyncDisposable {
   readonly address: string;
   /** Of a join token for `IDENTITY`. */
   readonly token: string;
-}
-
-function joinTokens(token: string, expires = '2100-01-01T00:00:00Z'): string {
-  const sha256 = createHash('sha256').update(token).digest('hex');
-  return `tokens:\n- {sha256: ${sha256}, namespace: shop, serviceAccount: client, expires: "${expires}"}\n`;
 }
 
 interface Options {
@@ -42,7 +39,7 @@ async function served({ env = {}, settings = '', prepare }: Options = {}): Promi
   const dir = new WorkDir('authority');
   prepare?.(dir);
   const token = randomBytes(24).toString('base64url');
-  dir.write('etc/istio/join-tokens.yaml', joinTokens(token));
+  dir.write('etc/istio/join-tokens.yaml', joinTokens({ token, ...OWNER }));
   const listen = { grpcTls: '127.0.0.1:0', grpcUnix: dir.at('xds.sock') };
   const istiod = await IstiodProcess.start({ root: dir.path, listen, env, settings });
   return {
@@ -148,7 +145,7 @@ test('nobody gets a certificate of somebody else, or without proof of who asks',
   const weak = certificateRequest([], ['-newkey', 'rsa:1024', '-nodes']).csr;
   assert.match(String(await ask({ token, csr: weak })), /^INVALID_ARGUMENT: .*1024 bits/);
 
-  dir.write('etc/istio/join-tokens.yaml', joinTokens(token, '2020-01-01T00:00:00Z'));
+  dir.write('etc/istio/join-tokens.yaml', joinTokens({ token, ...OWNER, expires: '2020-01-01T00:00:00Z' }));
   await waitFor(async () => String(await ask({ token })).startsWith('UNAUTHENTICATED'), {
     what: 'the token to expire',
   });

@@ -1,7 +1,8 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { existsSync, globSync } from 'node:fs';
 import { askCertificate, type CertificateAnswer } from '../../support/certificate-client.ts';
 import { type Certificate, certificateRequest, disbelief } from '../../support/certificates.ts';
+import { joinTokens } from '../../support/join-tokens.ts';
 import type { WorkDir } from '../../support/work-dir.ts';
 import { text } from '../fields.ts';
 import { type Check, milliseconds } from '../scenario.ts';
@@ -23,11 +24,10 @@ export function giveTokens(dir: WorkDir, checks: readonly Check[]): void {
   );
   if (identities.size === 0) return;
   const tokens = [...identities].map((identity) => {
-    const [, namespace, serviceAccount] = /\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(identity) ?? [];
-    const sha256 = createHash('sha256').update(tokenOf(identity)).digest('hex');
-    return { sha256, namespace, serviceAccount, expires: '2100-01-01T00:00:00Z' };
+    const [, namespace = '', serviceAccount = ''] = /\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(identity) ?? [];
+    return { token: tokenOf(identity), namespace, serviceAccount };
   });
-  dir.write('etc/istio/join-tokens.yaml', JSON.stringify({ tokens }));
+  dir.write('etc/istio/join-tokens.yaml', joinTokens(...tokens));
 }
 
 /** A certificate that is asked for over TLS, as an agent asks. */
