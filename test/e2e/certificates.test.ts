@@ -6,7 +6,7 @@ import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
 import { encodeDiscoveryRequest } from '../../src/proto/discovery.ts';
 import { CLUSTER_TYPE, SECRET_TYPE } from '../../src/proto/type-urls.ts';
 import { AdsClient } from '../support/ads-client.ts';
-import { SigningAuthority } from '../support/authorities.ts';
+import { type PluggedIn, plugIn, SigningAuthority } from '../support/authorities.ts';
 import { askCertificate } from '../support/certificate-client.ts';
 import { certificateRequest, disbelief } from '../support/certificates.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
@@ -205,21 +205,12 @@ test('a token of an issuer that JWT_RULE names proves who asks', async () => {
 test('an intermediate is replaced without a restart, by renames, in place, and by a link that is swapped', async () => {
   using root = new SigningAuthority('root', { days: 30 });
   const names = ['first', 'renamed', 'written', 'linked'];
-  const all = names.map((name, i) => root.intermediate(name, { days: 10 + i }).files());
-  const put = (
-    dir: WorkDir,
-    at: string,
-    files: (typeof all)[number] | undefined,
-    write = dir.write.bind(dir),
-  ): void => {
-    write(`${at}/ca-key.pem`, files?.key ?? '');
-    write(`${at}/ca-cert.pem`, files?.certificate ?? '');
-    write(`${at}/cert-chain.pem`, files?.chain ?? '');
-    write(`${at}/root-cert.pem`, files?.roots ?? '');
-  };
+  const [first, renamed, written, linked] = names.map((name, i) =>
+    root.intermediate(name, { days: 10 + i }).files(),
+  ) as [PluggedIn, PluggedIn, PluggedIn, PluggedIn];
   await using server = await served({
     prepare(dir) {
-      put(dir, 'etc/first', all[0]);
+      plugIn(dir, first, 'etc/first');
       symlinkSync('first', dir.at('etc/cacerts'));
     },
   });
@@ -236,15 +227,15 @@ test('an intermediate is replaced without a restart, by renames, in place, and b
       { what: `a certificate of ${name}` },
     );
   await isSignedBy('first');
-  put(dir, 'etc/cacerts', all[1]);
+  plugIn(dir, renamed);
   await isSignedBy('renamed');
-  put(dir, 'etc/cacerts', all[2], (path, text) => writeFileSync(dir.at(path), text));
+  plugIn({ write: (path, text) => writeFileSync(dir.at(path), text) }, written);
   await isSignedBy('written');
-  put(dir, 'etc/second', all[3]);
+  plugIn(dir, linked, 'etc/second');
   symlinkSync('second', dir.at('etc/next'));
   renameSync(dir.at('etc/next'), dir.at('etc/cacerts'));
   await isSignedBy('linked');
-  const end = new X509Certificate(all[3]?.certificate ?? '').validToDate.getTime() / 1000;
+  const end = new X509Certificate(linked.certificate).validToDate.getTime() / 1000;
   assert.match(await istiod.metrics(), new RegExp(`^citadel_server_cert_chain_expiry_timestamp ${end}$`, 'm'));
   assert.deepEqual(await istiod.json('/debug/diagnosticsz'), []);
 

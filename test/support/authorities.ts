@@ -16,6 +16,22 @@ export interface PluggedIn {
   readonly roots: string;
 }
 
+/**
+ * Puts an authority there in Istio's layout, a file after another, the key first.
+ * @param dir writes each file; in another way than its own where it has to
+ * @param at a directory
+ */
+export function plugIn(
+  dir: Pick<WorkDir, 'write'>,
+  { certificate, key, chain, roots }: PluggedIn,
+  at: string = 'etc/cacerts',
+): void {
+  dir.write(`${at}/ca-key.pem`, key);
+  dir.write(`${at}/ca-cert.pem`, certificate);
+  dir.write(`${at}/cert-chain.pem`, chain);
+  dir.write(`${at}/root-cert.pem`, roots);
+}
+
 /** An authority made by openssl, with those that it has made below it. */
 export class SigningAuthority {
   readonly name: string;

@@ -4,25 +4,17 @@ import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
 import { authoritySettings } from '../../../src/istiod/authority-settings.ts';
 import { expiryFindings, readText, securityFindings } from '../../../src/istiod/security-files.ts';
 import { istioLayout, readAuthority } from '../../../src/security/plugged-in.ts';
-import { SigningAuthority } from '../../support/authorities.ts';
+import { plugIn, SigningAuthority } from '../../support/authorities.ts';
 import { WorkDir } from '../../support/work-dir.ts';
 
 const DAY = 24 * 3_600_000;
-
-function plugged(dir: WorkDir, at: string, authority: SigningAuthority): void {
-  const { certificate, key, chain, roots } = authority.files();
-  dir.write(`${at}/ca-cert.pem`, certificate);
-  dir.write(`${at}/ca-key.pem`, key);
-  dir.write(`${at}/cert-chain.pem`, chain);
-  dir.write(`${at}/root-cert.pem`, roots);
-}
 
 test('what is wrong with an authority and with tokens is found before they are served', () => {
   using dir = new WorkDir('files');
   using root = new SigningAuthority('root', { days: 30 });
   assert.deepEqual(securityFindings(dir.path, {}), []);
-  plugged(dir, 'etc/cacerts', root.intermediate('one', { days: 10 }));
-  plugged(dir, 'own', root.intermediate('two', { days: 10 }));
+  plugIn(dir, root.intermediate('one', { days: 10 }).files());
+  plugIn(dir, root.intermediate('two', { days: 10 }).files(), 'own');
   assert.deepEqual(securityFindings(dir.path, {}), []);
   dir.write('own/ca-key.pem', 'nonsense');
   dir.write(
@@ -38,7 +30,7 @@ test('what is wrong with an authority and with tokens is found before they are s
 test('an authority that ends soon is a warning, and one that has ended an error', () => {
   using dir = new WorkDir('files');
   using root = new SigningAuthority('root', { days: 90 });
-  plugged(dir, 'ca', root.intermediate('one', { days: 9 }));
+  plugIn(dir, root.intermediate('one', { days: 9 }).files(), 'ca');
   const issuer = readAuthority(istioLayout('ca'), (path) => readText(dir.path, path), Date.now());
   assert.ok(issuer !== undefined && 'until' in issuer);
   const found = (daysLeft: number) =>

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { type AuthorityOptions, CertificateAuthority, type SigningError } from '../../../src/security/authority.ts';
 import { readRequest } from '../../../src/security/csr.ts';
 import { type FileProblem, istioLayout, tlsLayout } from '../../../src/security/plugged-in.ts';
-import { SigningAuthority } from '../../support/authorities.ts';
+import { plugIn, SigningAuthority } from '../../support/authorities.ts';
 import { certificateRequest, disbelief } from '../../support/certificates.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { WorkDir } from '../../support/work-dir.ts';
@@ -75,14 +75,6 @@ function leaf(authority: CertificateAuthority, ttlMs = 0): readonly string[] {
 
 function commonName(pem: string | undefined): string {
   return /CN=(\S+)/.exec(new X509Certificate(pem ?? '').issuer)?.[1] ?? '';
-}
-
-/** Puts an authority there, a file after another. */
-function plugIn(dir: WorkDir, { certificate, key, chain, roots }: ReturnType<SigningAuthority['files']>): void {
-  dir.write('etc/cacerts/ca-key.pem', key);
-  dir.write('etc/cacerts/ca-cert.pem', certificate);
-  dir.write('etc/cacerts/cert-chain.pem', chain);
-  dir.write('etc/cacerts/root-cert.pem', roots);
 }
 
 test('a root of its own is kept where nobody else can read it, and found again', () => {
