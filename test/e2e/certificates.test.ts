@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
-import { encodeDiscoveryRequest } from '../../src/proto/discovery.ts';
-import { CLUSTER_TYPE, SECRET_TYPE } from '../../src/proto/type-urls.ts';
+import { SECRET_TYPE } from '../../src/proto/type-urls.ts';
 import { AdsClient } from '../support/ads-client.ts';
 import { type PluggedIn, plugIn, SigningAuthority } from '../support/authorities.ts';
 import { askCertificate } from '../support/certificate-client.ts';
 import { certificateRequest, disbelief } from '../support/certificates.ts';
+import { askClusters, type DiscoveryQuestion } from '../support/discovery-question.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
 import { joinTokens } from '../support/join-tokens.ts';
 import { nodeJson } from '../support/node.ts';
@@ -54,36 +53,9 @@ async function served({ env = {}, settings = '', prepare }: Options = {}): Promi
   };
 }
 
-/** How a stream of discovery ends: with a status, or with an answer. @param tls absent: over plaintext */
-function streamStatus(
-  address: string,
-  tls?: { readonly roots: string; readonly token?: string; readonly namespace: string },
-): Promise<string | undefined> {
-  const { roots = '', token, namespace = 'shop' } = tls ?? {};
-  const secure = () => credentials.createSsl(Buffer.from(roots));
-  const channel = new Client(address, tls === undefined ? credentials.createInsecure() : secure());
-  const headers = new Metadata();
-  if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
-  const call = channel.makeBidiStreamRequest(
-    '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources',
-    (bytes: Buffer) => bytes,
-    (bytes: Buffer) => bytes,
-    headers,
-  );
-  const node = nodeJson({ id: `client.${namespace}`, namespace });
-  call.write(Buffer.from(encodeDiscoveryRequest({ node, typeUrl: CLUSTER_TYPE })));
-  call.on('error', () => {});
-  return new Promise((resolve) => {
-    call.on('data', () => {
-      call.cancel();
-      channel.close();
-      resolve('served');
-    });
-    call.on('status', ({ code }) => {
-      channel.close();
-      resolve(status[code]);
-    });
-  });
+/** How a stream of discovery ends: with a status, or with an answer. */
+async function streamStatus(question: DiscoveryQuestion): Promise<string | undefined> {
+  return (await askClusters(question)).split(':')[0];
 }
 
 function identityOf(pem: string | undefined): string | undefined {
@@ -155,10 +127,10 @@ test('a proxy is served over TLS with a token of its namespace, and with no othe
   await using server = await served();
   const { dir, address, token } = server;
   const roots = dir.read('var/lib/istio/ca/root-cert.pem');
-  assert.equal(await streamStatus(address, { roots, token, namespace: 'shop' }), 'served');
-  assert.equal(await streamStatus(address, { roots, token, namespace: 'bank' }), 'PERMISSION_DENIED');
-  assert.equal(await streamStatus(address, { roots, token: `${token}x`, namespace: 'shop' }), 'UNAUTHENTICATED');
-  assert.equal(await streamStatus(address, { roots, namespace: 'shop' }), 'UNAUTHENTICATED');
+  assert.equal(await streamStatus({ address, roots, token, namespace: 'shop' }), 'served');
+  assert.equal(await streamStatus({ address, roots, token, namespace: 'bank' }), 'PERMISSION_DENIED');
+  assert.equal(await streamStatus({ address, roots, token: `${token}x`, namespace: 'shop' }), 'UNAUTHENTICATED');
+  assert.equal(await streamStatus({ address, roots, namespace: 'shop' }), 'UNAUTHENTICATED');
 });
 
 test('the root and what it signed stay over a restart', async () => {
@@ -278,7 +250,7 @@ test('an istiod that is only an authority gives certificates in the trust domain
   await waitFor(async () => (await findings()).length > 0, { what: 'a finding about mesh.yaml' });
   assert.equal(await domain(), 'URI:spiffe://two.example/ns/shop/sa/client');
   assert.deepEqual(Object.keys(istiod.addresses).sort(), ['grpcTls', 'grpcUnix', 'http', 'monitoring']);
-  assert.equal(await streamStatus(`unix:${dir.at('xds.sock')}`), 'UNIMPLEMENTED');
+  assert.equal(await streamStatus({ address: `unix:${dir.at('xds.sock')}` }), 'UNIMPLEMENTED');
   assert.match(await istiod.metrics(), /^citadel_server_csr_count \d+$/m);
   dir.write('etc/istio/join-tokens.yaml', 'tokens: [{sha256: abc}]\n');
   await waitFor(async () => (await findings()).length > 2, { what: 'findings about tokens' });

@@ -1,40 +1,17 @@
 import assert from 'node:assert/strict';
-import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
-import { Client, credentials, status } from '@grpc/grpc-js';
-import { decodeDiscoveryResponse, encodeDiscoveryRequest } from '../../src/proto/discovery.ts';
-import { CLUSTER_TYPE } from '../../src/proto/type-urls.ts';
 import { type Certificate, TestAuthority } from '../support/certificates.ts';
+import { askClusters } from '../support/discovery-question.ts';
 import { IstiodProcess } from '../support/istiod-process.ts';
-import { nodeJson } from '../support/node.ts';
 import { waitFor } from '../support/wait.ts';
 import { WorkDir } from '../support/work-dir.ts';
 
-const ADS = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
 const SERVER = 'DNS:localhost,IP:127.0.0.1';
-const asIs = (bytes: Buffer): Buffer => bytes;
 
-/** What one request for clusters is answered with: `served`, or the status and its words. */
-function asked(address: string, root: string, client?: Certificate): Promise<string> {
-  const [key, chain] = client === undefined ? [null, null] : [Buffer.from(client.key), Buffer.from(client.chain)];
-  const options = { 'grpc.ssl_target_name_override': 'localhost' };
-  const channel = new Client(address, credentials.createSsl(Buffer.from(root), key, chain), options);
-  const call = channel.makeBidiStreamRequest(ADS, asIs, asIs);
-  const node = nodeJson({ id: 'client.shop', namespace: 'shop' });
-  call.write(Buffer.from(encodeDiscoveryRequest({ node, typeUrl: CLUSTER_TYPE })));
-  return new Promise((resolve) => {
-    const end = (answer: string): void => {
-      channel.close();
-      resolve(answer);
-    };
-    call.on('data', (bytes: Buffer) => {
-      call.cancel();
-      end(decodeDiscoveryResponse(bytes).typeUrl === CLUSTER_TYPE ? 'served' : 'something else');
-    });
-    call.on('error', () => {});
-    call.on('status', ({ code, details }) => end(`${status[code]}: ${details}`));
-  });
+/** What one request for clusters over TLS is answered with. */
+function asked(address: string, roots: string, client?: Certificate): Promise<string> {
+  return askClusters({ address, roots, servername: 'localhost', ...(client && { client }) });
 }
 
 /** The certificate of a server as its fingerprint; undefined when it speaks no TLS there. */
