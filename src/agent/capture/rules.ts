@@ -138,10 +138,7 @@ function isOf(block: string, family: Family): boolean {
 }
 
 /** Input of iptables-restore. @param before what is removed in the same step: `-D CHAIN …` and `-X CHAIN` */
-export function restoreInput(
-  tables: readonly Table[],
-  before: (table: Table) => readonly string[] = () => [],
-): string {
+export function restoreInput(tables: readonly Table[], before: (table: Table) => readonly string[] = () => []): string {
   return tables
     .map((table) => {
       const { name, chains, rules } = table;
