@@ -24,7 +24,7 @@ test('links between documents lead to files that are there', () => {
 });
 
 /** `env['NAME']`, and the helpers that read one by name. Set by the build, and no setting: the version. */
-const READ = /\b(?:env\[|flag\(|number\(|duration\(|value\()'([A-Z][A-Z0-9_]+)'/g;
+const READ = /\b(?:env\[|flag\(|number\(|duration\(|value\(|valueOf\(env, )'([A-Z][A-Z0-9_]+)'/g;
 
 test('every variable that the code reads is described, and no other is', () => {
   const read = globSync('src/**/*.ts').flatMap((file) =>
