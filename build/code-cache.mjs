@@ -11,7 +11,6 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
-import { zstdCompressSync } from 'node:zlib';
 
 const SETTINGS = `
 listen: {grpc: '127.0.0.1:0', grpcTls: '127.0.0.1:0', http: '127.0.0.1:0', monitoring: '127.0.0.1:0'}
@@ -79,7 +78,7 @@ async function askEverything({ grpc, monitoring }) {
 
 function run(program, file) {
   const script = new Script(readFileSync(program, 'latin1'), { filename: 'istiod.cjs' });
-  process.once('SIGUSR2', () => writeFileSync(file, zstdCompressSync(script.createCachedData())));
+  process.once('SIGUSR2', () => writeFileSync(file, script.createCachedData()));
   process.argv.splice(2);
   const module = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(import.meta.url), module);
