@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { violations } from '../../proto/violations.ts';
 import { readWritten, type WrittenMessage } from '../../proto/written.ts';
 import type { Finding, Path, Place } from '../finding.ts';
+import { luaProblem, scriptsIn } from './lua.ts';
 
 /** What each kind of patch is a message of. */
 export const PATCHED_MESSAGES: Readonly<Record<Exclude<ApplyTo, 'INVALID'>, string>> = {
@@ -51,7 +52,14 @@ export function* valueFindings(at: Place, patch: EnvoyConfigObjectPatch): Genera
     }
   }
   const { applyTo = 'INVALID' } = patch;
-  if (object === undefined || applyTo === 'INVALID' || !WHOLE.has(patch.patch?.operation ?? '')) return;
+  if (object === undefined || applyTo === 'INVALID') return;
+  for (const { path, code } of scriptsIn(object)) {
+    const fault = luaProblem(code);
+    if (fault === undefined) continue;
+    const place = at.at('patch', 'value', ...asWritten(patch.patch?.value, path));
+    yield place.warning(`${fault}: Envoy refuses what the script is in`);
+  }
+  if (!WHOLE.has(patch.patch?.operation ?? '')) return;
   for (const { path, message } of violations(PATCHED_MESSAGES[applyTo], object)) {
     const place = at.at('patch', 'value', ...asWritten(patch.patch?.value, path));
     yield place.warning(`${message}: Envoy refuses it otherwise`);
