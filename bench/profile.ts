@@ -100,7 +100,7 @@ async function profiled(services: number, kind: ChangeKind): Promise<string> {
     root: work.path,
     settings: 'log: {level: warn}\n',
     withinMs: 120_000,
-    env: { NODE_OPTIONS: `--max-semi-space-size=16 --import=${resolve('bench/profiler.mjs')}`, PROFILE_OUT: out },
+    env: { NODE_OPTIONS: `--max-semi-space-size=8 --import=${resolve('bench/profiler.mjs')}`, PROFILE_OUT: out },
   });
   const { pid, addresses } = istiod;
   const common = { dir, format: 'yaml', address: addresses.grpc, pid, services, clients: 20 } as const;
