@@ -14,6 +14,12 @@ export function kindName({ group, kind }: { readonly group: string; readonly kin
   return group === 'gateway.networking.k8s.io' && kind === 'Gateway' ? 'KubernetesGateway' : kind;
 }
 
+/** An object that makes others and looks after them, as a ReplicaSet does for Pods. */
+export interface Controller {
+  readonly kind: string;
+  readonly name: string;
+}
+
 /** A YAML document as it stands in a file. */
 export interface RawDocument {
   readonly file: string;
@@ -36,6 +42,8 @@ export interface Config<Spec = unknown> {
   readonly name: string;
   readonly labels: Labels;
   readonly annotations: Labels;
+  /** What made the object under a name of its own choice, where the document has `generateName` and says so. */
+  readonly controller?: Controller;
   /** Milliseconds since 1970; 0 when the document has no `metadata.creationTimestamp`. */
   readonly creationTime: number;
   readonly spec: Spec;

@@ -45,6 +45,7 @@ function objectOf({
   name,
   labels,
   annotations,
+  controller,
   creationTime,
   spec,
   status,
@@ -55,6 +56,7 @@ function objectOf({
     ...(namespace !== '' && { namespace }),
     labels,
     annotations,
+    ...(controller && { generateName: name, ownerReferences: [{ ...controller, controller: true }] }),
     ...(creationTime !== 0 && { creationTimestamp: new Date(creationTime).toISOString() }),
   };
   const envelope = { apiVersion: group === '' ? version : `${group}/${version}`, kind, metadata };

@@ -1,10 +1,12 @@
-import { isJsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { Labels } from '../base/labels.ts';
+import type { Controller } from './config.ts';
 import { type Finding, placeOf } from './finding.ts';
 import type { KindDefinition, ObjectMeta } from './kind.ts';
 
 /** The metadata of an object, as far as it can be read. */
 export interface ReadMetadata extends ObjectMeta {
+  readonly controller?: Controller;
   /** Milliseconds since 1970, 0 when the document has none. */
   readonly creationTime: number;
   /** Whether name and namespace are right, so that the object can be told from others. */
@@ -43,15 +45,28 @@ export function readMetadata(raw: unknown, kind: KindDefinition, defaultNamespac
   const name = readName(raw['name'], findings);
   const namespace = kind.scope === 'Cluster' ? '' : readNamespace(raw['namespace'], defaultNamespace, findings);
   const isIdentified = findings.every(({ severity }) => severity !== 'error');
+  const controller = controllerOf(raw);
   return {
     name,
     namespace,
     isIdentified,
+    ...(controller && { controller }),
     labels: readLabels('labels', raw['labels'], kind, findings),
     annotations: readLabels('annotations', raw['annotations'], kind, findings),
     creationTime: readTime(raw['creationTimestamp'], findings),
     findings,
   };
+}
+
+/** Of metadata that says that the name was made from a prefix: who made it. */
+export function controllerOf({ generateName, ownerReferences }: JsonObject): Controller | undefined {
+  if (!generateName || !Array.isArray(ownerReferences)) return undefined;
+  const owner = ownerReferences.filter(isJsonObject).find(({ controller }) => controller === true);
+  return owner && Object.freeze({ kind: textOf(owner['kind']), name: textOf(owner['name']) });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function readName(raw: unknown, findings: Finding[]): string {

@@ -218,10 +218,11 @@ class Draft {
       this.refuse(meta.isIdentified ? key : undefined, offset);
       return;
     }
-    const { name, namespace, labels, annotations, creationTime } = meta;
+    const { name, namespace, labels, annotations, creationTime, controller } = meta;
     const status = isJsonObject(raw['status']) ? { status: plainFrozen(raw['status']) as JsonObject } : {};
     const identity = { group: kind.group, version, kind: kind.kind, namespace, name };
-    this.#take({ ...identity, labels, annotations, creationTime, spec, ...status }, offset);
+    const made = controller && { controller };
+    this.#take({ ...identity, labels, annotations, ...made, creationTime, spec, ...status }, offset);
   }
 
   takeWhole(raw: unknown, { kind, name }: WholeFile): void {

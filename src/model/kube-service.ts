@@ -1,11 +1,12 @@
 import type { EndpointSlice, KubeService, Pod } from '#generated/config/specs.ts';
+import { parsedObject } from '../base/json.ts';
 import type { Labels } from '../base/labels.ts';
 import { spiffeId } from '../base/spiffe.ts';
 import type { Config } from '../config/config.ts';
-import { NETWORK_LABEL } from '../config/network-labels.ts';
+import { NETWORK_LABEL, NODE_SELECTOR_ANNOTATION } from '../config/network-labels.ts';
 import type { Endpoint, HealthStatus } from './endpoint.ts';
 import { type Protocol, parseProtocol } from './protocol.ts';
-import { type Resolution, type Service, UNSPECIFIED_ADDRESS } from './service.ts';
+import { type Resolution, type Service, type ServiceAtNodes, UNSPECIFIED_ADDRESS } from './service.ts';
 import { endpointIdentity } from './service-entry.ts';
 import { trafficDistribution } from './traffic-distribution.ts';
 import type { Workload } from './workload.ts';
@@ -61,7 +62,7 @@ export function serviceOfKube(config: Config<KubeService>, context: KubeServiceC
   const address = vips[0] ?? UNSPECIFIED_ADDRESS;
   const exportTo = splitList(annotations['networking.istio.io/exportTo']);
   const distribution = trafficDistribution(spec.trafficDistribution, annotations, context.namespaceAnnotations);
-  const nodePorts = spec.type === 'NodePort' && annotations['traffic.istio.io/nodeSelector'] !== undefined;
+  const atNodes = serviceAtNodes(config);
   const external = externalAddresses(config);
   const session = persistentSession(labels, context);
   return {
@@ -96,7 +97,7 @@ export function serviceOfKube(config: Config<KubeService>, context: KubeServiceC
     ...(spec.internalTrafficPolicy === 'Local' ? { internalTrafficPolicyLocal: true } : {}),
     ...(spec.publishNotReadyAddresses ? { publishNotReadyAddresses: true } : {}),
     ...(session ? { persistentSession: session } : {}),
-    ...(nodePorts ? { nodePorts: Object.fromEntries((spec.ports ?? []).map((p) => [p.port, p.nodePort ?? 0])) } : {}),
+    ...(atNodes ? { atNodes } : {}),
     ...(external.length > 0 ? { externalAddresses: external } : {}),
     creationTime: config.creationTime,
     config: config.key,
@@ -108,6 +109,17 @@ function splitList(text: string | undefined): readonly string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+/** The annotation holds labels as a JSON object; other than that it chooses all nodes. */
+function serviceAtNodes({ spec, annotations }: Config<KubeService>): ServiceAtNodes | undefined {
+  const written = annotations[NODE_SELECTOR_ANNOTATION];
+  if (spec.type !== 'NodePort' || written === undefined) return undefined;
+  const selector = Object.entries(parsedObject(written) ?? {});
+  return {
+    selector: Object.fromEntries(selector.map(([label, value]) => [label, typeof value === 'string' ? value : ''])),
+    ports: Object.fromEntries((spec.ports ?? []).map(({ port, nodePort = 0 }) => [port, nodePort])),
+  };
 }
 
 function externalAddresses({ spec, status }: Config<KubeService>): readonly string[] {

@@ -1,7 +1,9 @@
-import type { MeshNetworks } from '#generated/config/specs.ts';
+import type { MeshNetworks, Node, NodeStatus } from '#generated/config/specs.ts';
 import { isIpAddress, parseCidr } from '../base/address.ts';
 import { cidrContains } from '../base/cidr.ts';
+import { type Labels, selects } from '../base/labels.ts';
 import { compareStrings } from '../base/order.ts';
+import type { Config } from '../config/config.ts';
 import { gatewayPort, NETWORK_LABEL } from '../config/network-labels.ts';
 import type { Service } from './service.ts';
 
@@ -67,6 +69,27 @@ export function gatewayServiceNames(networks: MeshNetworks, clusterId: string): 
   return namedServices(networks, clusterId).map(({ hostname }) => hostname);
 }
 
+/** A node that is reached from outside its cluster. */
+export interface ReachableNode {
+  readonly labels: Labels;
+  readonly address: string;
+}
+
+/** @see istio/istio pilot/pkg/serviceregistry/kube/controller/controller.go `onNodeEvent` */
+export function reachableNode({ labels, status }: Config<Node>): readonly ReachableNode[] {
+  const addresses = (status?.['addresses'] ?? []) as NonNullable<NodeStatus['addresses']>;
+  const external = addresses.find(({ type, address }) => type === 'ExternalIP' && address);
+  return external?.address ? [{ labels, address: external.address }] : [];
+}
+
+/** What the gateways of a Service depend on besides itself. */
+export interface GatewaySurroundings {
+  readonly networks: MeshNetworks;
+  readonly clusterId: string;
+  /** Asked only for a Service that is reached at nodes. */
+  readonly nodes: () => readonly ReachableNode[];
+}
+
 /**
  * What a Kubernetes Service is a gateway of: the network of its label, else those of which MeshNetworks names it, at the
  * addresses under which it is reached from outside its cluster.
@@ -75,10 +98,9 @@ export function gatewayServiceNames(networks: MeshNetworks, clusterId: string): 
  */
 export function gatewaysOfService(
   service: Service,
-  networks: MeshNetworks,
-  clusterId: string,
+  { networks, clusterId, nodes }: GatewaySurroundings,
 ): readonly NetworkGateway[] {
-  const { labels, ports, nodePorts = {}, externalAddresses = [] } = service;
+  const { labels, ports, atNodes, externalAddresses = [] } = service;
   const labelled = labels[NETWORK_LABEL];
   const labelPort = gatewayPort(labels);
   const served = ports.some(({ port }) => port === labelPort);
@@ -87,8 +109,12 @@ export function gatewaysOfService(
       ? [{ network: labelled, port: labelPort }]
       : []
     : namedServices(networks, clusterId).filter(({ hostname }) => hostname === service.hostname);
-  return externalAddresses.flatMap((address) =>
-    gateways.map(({ network, port }) => ({ network, address, port: nodePorts[port] ?? port, cluster: clusterId })),
+  if (gateways.length === 0) return [];
+  const ofNodes = () =>
+    nodes().flatMap((node) => (selects(atNodes?.selector ?? {}, node.labels) ? [node.address] : []));
+  const addresses = atNodes === undefined || externalAddresses.length > 0 ? externalAddresses : ofNodes();
+  return addresses.flatMap((address) =>
+    gateways.map(({ network, port }) => ({ network, address, port: atNodes?.ports[port] ?? port, cluster: clusterId })),
   );
 }
 

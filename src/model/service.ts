@@ -66,12 +66,21 @@ export interface Service {
   readonly internalTrafficPolicyLocal?: boolean;
   readonly publishNotReadyAddresses?: boolean;
   readonly persistentSession?: { readonly header?: string; readonly cookie?: string; readonly cookiePath?: string };
-  /** `port number → nodePort`, with `externalAddresses`: how other networks reach it. */
-  readonly nodePorts?: Readonly<Record<number, number>>;
+  /** How other networks reach it. */
   readonly externalAddresses?: readonly string[];
+  /** Of one that is reached at nodes. */
+  readonly atNodes?: ServiceAtNodes;
   readonly creationTime: number;
   /** The object that it comes from. */
   readonly config: ConfigKey;
+}
+
+/** A Service of type NodePort that may be a gateway between networks. */
+export interface ServiceAtNodes {
+  /** Labels of the nodes whose addresses other networks use; empty: of all. */
+  readonly selector: Labels;
+  /** `port number → nodePort` */
+  readonly ports: Readonly<Record<number, number>>;
 }
 
 /** A port of a service on one workload: what an inbound listener and cluster are made for. */

@@ -5,6 +5,7 @@ import { spiffeId } from '../base/spiffe.ts';
 import type { Config } from '../config/config.ts';
 import { NETWORK_LABEL } from '../config/network-labels.ts';
 import { type Locality, parseLocality } from './endpoint.ts';
+import { workloadNameOfEntry, workloadNameOfPod } from './workload-name.ts';
 
 /**
  * A machine or pod that services may select.
@@ -44,7 +45,7 @@ export interface WorkloadContext {
   readonly clusterId: string;
   /** `region/zone/subzone` of the node on which a pod runs, or empty. */
   readonly nodeLocality?: string;
-  /** The network of a pod's address by MeshNetworks, or empty. */
+  /** The network of a pod, by its labels and address, or empty. */
   readonly networkOf: (address: string, labels: Labels) => string;
 }
 
@@ -104,15 +105,10 @@ export function workloadOfEntry(
     weight: entry.weight ?? 0,
     serviceAccount: entry.serviceAccount ? spiffeId(trustDomain, owner.namespace, entry.serviceAccount) : '',
     tlsMode: own[TLS_MODE_LABEL] ?? (entry.serviceAccount ? 'istio' : 'disabled'),
-    workloadName: workloadNameOfEntry(owner.name, owner.labels ?? {}, owner.annotations ?? {}),
+    workloadName: workloadNameOfEntry(owner),
     dnsOnly: address !== '' && !isIpAddress(address),
     ready: true,
   };
-}
-
-/** @see istio/istio pkg/config/labels `WorkloadNameFromWorkloadEntry` */
-function workloadNameOfEntry(name: string, labels: Labels, annotations: Labels): string {
-  return labels['service.istio.io/workload-name'] ?? annotations['istio.io/autoRegistrationGroup'] ?? name;
 }
 
 /** Whether the health check that the entry is under, if any, last succeeded. */
@@ -146,7 +142,7 @@ export function workloadOfPod(pod: Config<Pod>, context: WorkloadContext): Workl
     weight: 0,
     serviceAccount: spiffeId(context.trustDomain, pod.namespace, serviceAccountName),
     tlsMode: pod.labels[TLS_MODE_LABEL] ?? 'disabled',
-    workloadName: pod.labels['service.istio.io/workload-name'] ?? pod.name,
+    workloadName: workloadNameOfPod(pod),
     ...(subdomain ? { subDomain: subdomain, hostName: hostname || pod.name } : {}),
     ...(nodeName ? { nodeName } : {}),
     dnsOnly: false,

@@ -1,4 +1,4 @@
-import type { KubeGateway, KubeService } from '#generated/config/specs.ts';
+import type { KubeGateway, KubeService, Node } from '#generated/config/specs.ts';
 import { deepEqual } from '../base/equal.ts';
 import { type Config, kindName } from '../config/config.ts';
 import { NETWORK_LABEL } from '../config/network-labels.ts';
@@ -10,6 +10,8 @@ import {
   type NetworkGateway,
   type NetworkGateways,
   networkGateways,
+  type ReachableNode,
+  reachableNode,
 } from '../model/network-gateways.ts';
 import { type Mesh, ONE } from './mesh.ts';
 
@@ -24,16 +26,22 @@ const KINDS: ReadonlySet<string> = new Set(['Service', 'KubernetesGateway']);
  */
 export function deriveNetworkGateways(
   graph: Graph,
-  mesh: Pick<Mesh, 'configs' | 'config' | 'networks' | 'servicesOfConfig' | 'servicesOfHost' | 'options'>,
+  mesh: Pick<Mesh, 'configs' | 'config' | 'ofKind' | 'networks' | 'servicesOfConfig' | 'servicesOfHost' | 'options'>,
 ): Derived<GatewayAddresses, NetworkGateways | undefined> {
   const { clusterId } = mesh.options;
   const labelled = mesh.configs.index<string>('networkLabel', (c) =>
     NETWORK_LABEL in c.labels && KINDS.has(kindName(c)) ? [kindName(c)] : [],
   );
+  const nodes = graph.derived<typeof ONE, readonly ReachableNode[]>(
+    'reachableNodes',
+    () => mesh.ofKind<Node>('Node').flatMap(reachableNode),
+    { equals: deepEqual },
+  );
   const found = graph.derived<typeof ONE, readonly NetworkGateway[]>(
     'foundNetworkGateways',
     () => {
       const networks = mesh.networks.get(ONE);
+      const surroundings = { networks, clusterId, nodes: () => nodes.get(ONE) };
       const services = [
         ...labelled
           .get('Service')
@@ -41,7 +49,7 @@ export function deriveNetworkGateways(
         ...gatewayServiceNames(networks, clusterId).flatMap((hostname) => mesh.servicesOfHost.get(hostname)),
       ].filter(({ registry }) => registry === 'Kubernetes');
       return [
-        ...services.flatMap((service) => gatewaysOfService(service, networks, clusterId)),
+        ...services.flatMap((service) => gatewaysOfService(service, surroundings)),
         ...labelled.get('KubernetesGateway').flatMap((key) => {
           const gateway = mesh.config<KubeGateway>(key);
           return gateway === undefined ? [] : gatewaysOfKubernetesGateway(gateway, clusterId);

@@ -55,10 +55,15 @@ export function deriveWorkloads(graph: Graph, configuration: Configuration, opti
     KINDS.has(c.kind) ? Object.entries(labelsOf(c)).map(([k, v]) => `${c.namespace}/${k}=${v}`) : [],
   );
   const byAddress = configs.index<string>('address', addressesOf);
+  const defaultNetwork = graph.derived<'', string>(
+    'defaultNetwork',
+    () => configuration.namespaceLabels.get(options.rootNamespace)[NETWORK_LABEL] ?? '',
+  );
+  /** @see istio/istio pilot/pkg/serviceregistry/kube/controller/controller.go `Network` */
   const networkOf = (address: string, labels: Labels): string => {
     const label = labels[NETWORK_LABEL];
     if (label) return label;
-    return networkOfAddress(configuration.networks.get(''), address, options.clusterId);
+    return defaultNetwork.get('') || networkOfAddress(configuration.networks.get(''), address, options.clusterId);
   };
   const context = (): WorkloadContext => ({
     trustDomain: configuration.trustDomain(),

@@ -5,6 +5,7 @@ import type { Config, ConfigKey } from '../../src/config/config.ts';
 import { configKey } from '../../src/config/config.ts';
 import { validateSpec } from '../../src/config/kind.ts';
 import { kindOf } from '../../src/config/kinds/kinds.ts';
+import { controllerOf } from '../../src/config/metadata.ts';
 import { type CorpusCase, readCase } from './case-files.ts';
 
 /** A case with its configuration, read in this process: as far as translation alone needs it. */
@@ -71,9 +72,11 @@ function toConfig(raw: any, directory: string, file: string): Config | undefined
   const meta = { name, namespace, labels, annotations };
   const { spec } = validateSpec(kind, kind.specField === 'spec' ? raw.spec : raw, meta, { strict: false });
   if (spec === undefined) return undefined;
+  const controller = controllerOf(raw.metadata ?? {});
   return {
     ...EMPTY,
     ...meta,
+    ...(controller && { controller }),
     key: configKey(kind.group, kind.kind, namespace, name),
     group: kind.group,
     version,

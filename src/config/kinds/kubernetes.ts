@@ -23,7 +23,7 @@ import {
 } from '../schema/kubernetes.ts';
 import { ipProblem, portProblem } from './addresses.ts';
 import { problem } from './names.ts';
-import { networkGatewayFindings } from './network-gateway.ts';
+import { networkGatewayFindings, nodeSelectorFindings } from './network-gateway.ts';
 import { SECRET } from './secret.ts';
 
 const CORE = { group: '', versions: ['v1'], scope: 'Namespaced' } as const;
@@ -45,7 +45,7 @@ export const SERVICE: KindDefinition<KubeServiceSpec> = defineKind({
   specField: 'spec',
   schema: KubeService,
   status: KubeServiceStatus,
-  *validate({ spec: { type, ports = [], externalName = '' }, labels, at, atMetadata }) {
+  *validate({ spec: { type, ports = [], externalName = '' }, labels, annotations, at, atMetadata }) {
     if (type === 'ExternalName' && externalName === '')
       yield at('externalName').error('ExternalName needs the host name');
     for (const [i, { name = '', targetPort }] of ports.entries()) {
@@ -56,6 +56,7 @@ export const SERVICE: KindDefinition<KubeServiceSpec> = defineKind({
       if (typeof targetPort === 'number') yield* problem(at('ports', i, 'targetPort'), portProblem(targetPort));
     }
     yield* networkGatewayFindings(labels, ports, atMetadata);
+    if (type === 'NodePort') yield* nodeSelectorFindings(annotations, atMetadata);
   },
   default: ({ ports, ...spec }) => {
     const type = spec.type ?? 'ClusterIP';

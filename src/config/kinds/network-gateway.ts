@@ -1,6 +1,13 @@
+import { parsedObject } from '../../base/json.ts';
 import type { Labels } from '../../base/labels.ts';
 import type { Finding, Place } from '../finding.ts';
-import { DEFAULT_GATEWAY_PORT, GATEWAY_PORT_LABEL, gatewayPort, NETWORK_LABEL } from '../network-labels.ts';
+import {
+  DEFAULT_GATEWAY_PORT,
+  GATEWAY_PORT_LABEL,
+  gatewayPort,
+  NETWORK_LABEL,
+  NODE_SELECTOR_ANNOTATION,
+} from '../network-labels.ts';
 
 /**
  * What keeps a Service with a network's label from being that network's gateway.
@@ -25,5 +32,18 @@ export function* networkGatewayFindings(
   if (ports.some((one) => one.port === port)) return;
   yield at('labels', NETWORK_LABEL).warning(
     `is no gateway of network "${network}": the Service has no port ${port}; add it, or name its port with the label ${GATEWAY_PORT_LABEL}`,
+  );
+}
+
+/** What is wrong with the choice of the nodes at which a gateway is reached. */
+export function* nodeSelectorFindings(annotations: Labels, at: Place['at']): Generator<Finding> {
+  const written = annotations[NODE_SELECTOR_ANNOTATION];
+  if (!written) return;
+  const labels = parsedObject(written);
+  if (labels !== undefined && Object.values(labels).every((value) => typeof value === 'string')) return;
+  yield at('annotations', NODE_SELECTOR_ANNOTATION).warning(
+    labels === undefined
+      ? 'this is no JSON object, so all nodes are chosen: write labels, as {"door": "yes"}'
+      : 'values of labels are texts: put them in quotes, as {"door": "yes"}',
   );
 }
