@@ -1,4 +1,5 @@
 import type { EndpointSlice, KubeService, Pod, ServiceEntry } from '#generated/config/specs.ts';
+import { isJsonObject } from '../base/json.ts';
 import { selects } from '../base/labels.ts';
 import { compareStrings } from '../base/order.ts';
 import type { Config, ConfigKey } from '../config/config.ts';
@@ -101,9 +102,11 @@ export function proxyTargets(configuration: Configuration, workloads: Workloads,
       return selecting.flatMap((config) => kubeTargets(config, (port) => targetPortOn(pod, port)));
     }
     if (Object.keys(proxy.labels).length === 0) return [];
-    return selectingServices(proxy.namespace, proxy.labels).flatMap((config) =>
-      kubeTargets(config, (port) => portFromMetadata(proxy, port)),
-    );
+    const said = podPorts(proxy.metadata['POD_PORTS']);
+    const selecting = selectingServices(proxy.namespace, proxy.labels);
+    const ports = selecting.flatMap(({ spec }) => spec.ports ?? []);
+    if (ports.some((port) => portAmong(said, port) === undefined)) return [];
+    return selecting.flatMap((config) => kubeTargets(config, (port) => portAmong(said, port)));
   };
 
   const entryTargets = (proxy: Proxy): readonly ServiceTarget[] => {
@@ -165,14 +168,18 @@ function compareTargets(a: ServiceTarget, b: ServiceTarget): number {
   return a.service.creationTime - b.service.creationTime || compareStrings(a.service.hostname, b.service.hostname);
 }
 
-/** Before its pod is known, a proxy says in `POD_PORTS` what its containers listen on. */
-function portFromMetadata({ metadata }: Proxy, port: KubePort): number | undefined {
+/**
+ * Before its pod is known, a proxy says in `POD_PORTS` what its containers listen on. One that says nothing is a machine, which
+ * knows no names of ports: there a port is 0, for which traffic goes to where it was sent.
+ *
+ * @returns undefined when none of those that are said is meant
+ */
+function portAmong(said: readonly PodPort[], port: KubePort): number | undefined {
   const target = port.targetPort ?? port.port;
   if (typeof target === 'number' || /^\d+$/.test(target)) return Number(target);
-  const found = podPorts(metadata['POD_PORTS']).find(
-    (p) => p?.name === target && (p?.protocol ?? 'TCP') === (port.protocol ?? 'TCP'),
-  );
-  return typeof found?.containerPort === 'number' ? found.containerPort : undefined;
+  if (said.length === 0) return 0;
+  const found = said.find(({ name, protocol = 'TCP' }) => name === target && protocol === (port.protocol ?? 'TCP'));
+  return found?.containerPort;
 }
 
 interface PodPort {
@@ -182,12 +189,12 @@ interface PodPort {
 }
 
 /** A list, or a list as JSON text; anything else is none. */
-function podPorts(value: unknown): readonly (PodPort | null | undefined)[] {
-  if (Array.isArray(value)) return value;
+function podPorts(value: unknown): readonly PodPort[] {
+  if (Array.isArray(value)) return value.filter(isJsonObject);
   if (typeof value !== 'string') return [];
   try {
     const parsed: unknown = JSON.parse(value);
-    return Array.isArray(parsed) ? parsed : [];
+    return Array.isArray(parsed) ? parsed.filter(isJsonObject) : [];
   } catch {
     return [];
   }

@@ -55,6 +55,7 @@ export interface InboundPortsInput {
   readonly virtualPorts: readonly number[];
 }
 
+/** A target port of 0 is one that nobody knows: its connections are as all others that no chain is for. */
 function servicePorts(input: InboundPortsInput, leaveOut: ReadonlySet<number>): readonly InboundPort[] {
   const { targets, policy, interceptionMode, families, limits } = input;
   const binds = wildcards(families);
@@ -62,7 +63,7 @@ function servicePorts(input: InboundPortsInput, leaveOut: ReadonlySet<number>): 
   const ports = new Map<number, InboundPort>();
   for (const { service, port, targetPort } of targets) {
     const bindable = canBind(limits, { toPort, bind: binds[0], port: targetPort, http: isHttp(port.protocol) });
-    if (!bindable || leaveOut.has(targetPort) || ports.has(targetPort)) continue;
+    if (!bindable || targetPort === 0 || leaveOut.has(targetPort) || ports.has(targetPort)) continue;
     const { hostname, registry, name, namespace } = service;
     ports.set(targetPort, {
       targetPort,

@@ -64,3 +64,16 @@ test('a proxy of another cluster serves no Service of Kubernetes', () => {
   assert.equal(targetsOf('unsaid', ''), 1);
   assert.equal(targetsOf('far', 'elsewhere'), 0);
 });
+
+test('a proxy without a pod finds a named port in what it says of its ports, and as a machine knows none', () => {
+  const port = (name: string, targetPort: string | number) => ({ name, port: 80, targetPort });
+  const service = (...ports: readonly object[]) => object('Service', 'web', { selector: { app: 'web' }, ports });
+  const targetPorts = (config: ReturnType<typeof service>, metadata: Readonly<Record<string, string>>) => {
+    const { connect } = meshFixture([config], ['scopeOf']);
+    return connect('web', { ip: '10.0.0.5', labels: { app: 'web' }, metadata }).targets.map((t) => t.targetPort);
+  };
+  const said = { POD_PORTS: '[{"name": "web", "containerPort": 8080}, null]' };
+  assert.deepEqual(targetPorts(service(port('http', 'web'), port('tcp', 9000)), said), [8080, 9000]);
+  assert.deepEqual(targetPorts(service(port('http', 'web'), port('tcp', 'other')), said), []);
+  assert.deepEqual(targetPorts(service(port('http', 'web'), port('tcp', 9000)), {}), [0, 9000]);
+});
