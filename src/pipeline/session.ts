@@ -33,6 +33,7 @@ class ScopeSets {
     const collection = this.#pipeline.resources.get(typeUrl);
     if (collection === undefined) return undefined;
     const watch = this.#pipeline.graph.watch(collection, this.scope, () => {
+      set.moved();
       for (const session of this.sessions) this.#changed(session);
     });
     const set = new ViewResourceSet(watch.value);

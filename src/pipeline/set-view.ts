@@ -4,15 +4,23 @@ import type { EncodedResource, ResourceDelta, ResourceSet } from '../proto/resou
 /** The set of one scope and type, as the xDS server reads it: a collection with its changes in order of names. */
 export class ViewResourceSet implements ResourceSet {
   readonly #view: CollectionView<string, EncodedResource>;
+  #revision: number;
   /** The newest delta asked for: every stream of the scope asks for the same one. */
   #delta: { readonly from: number; readonly to: number; readonly delta: ResourceDelta } | undefined;
 
   constructor(view: CollectionView<string, EncodedResource>) {
     this.#view = view;
+    this.#revision = view.revision;
   }
 
+  /** As `moved` found it: each stream asks for it with each request and change, and the graph would have to be asked. */
   get revision(): number {
-    return this.#view.revision;
+    return this.#revision;
+  }
+
+  /** Called when the content has changed. */
+  moved(): void {
+    this.#revision = this.#view.revision;
   }
 
   get size(): number {
