@@ -1,20 +1,28 @@
 /** Texts of objects for a gateway on this machine. */
 
-/** A Kubernetes Service with one endpoint on loopback. */
-export function service(name: string, namespace: string, port: number, appProtocol = 'http'): string {
+/** A Kubernetes Service with one endpoint on loopback. @param appProtocol as Kubernetes words it; the name says enough otherwise */
+export function service(
+  name: string,
+  namespace: string,
+  endpoint: number,
+  portName = 'http',
+  appProtocol?: string,
+  port = 80,
+): string {
+  const spoken = appProtocol === undefined ? '' : `, appProtocol: ${appProtocol}`;
   return `---
 apiVersion: v1
 kind: Service
 metadata: {name: ${name}, namespace: ${namespace}}
 spec:
   clusterIP: None
-  ports: [{name: ${appProtocol}, port: 80, targetPort: ${port}}]
+  ports: [{name: ${portName}, port: ${port}, targetPort: ${endpoint}${spoken}}]
 ---
 apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice
 metadata: {name: ${name}-1, namespace: ${namespace}, labels: {kubernetes.io/service-name: ${name}}}
 addressType: IPv4
-ports: [{name: ${appProtocol}, port: ${port}}]
+ports: [{name: ${portName}, port: ${endpoint}${spoken}}]
 endpoints: [{addresses: [127.0.0.1]}]
 `;
 }
@@ -66,15 +74,23 @@ spec:
 `;
 }
 
-/** A route of namespace shop. @param spec below its parents, in YAML */
-export function route(kind: string, name: string, spec: string): string {
+export interface RouteOptions {
+  /** In YAML; default: the Gateway. */
+  readonly parent?: string;
+  /** Default: shop. */
+  readonly namespace?: string;
+}
+
+/** A route. @param spec below its parents, in YAML */
+export function route(kind: string, name: string, spec: string, options: RouteOptions = {}): string {
+  const { parent = '{name: edge}', namespace = 'shop' } = options;
   const version = kind === 'TCPRoute' || kind === 'TLSRoute' ? 'v1alpha2' : 'v1';
   return `---
 apiVersion: gateway.networking.k8s.io/${version}
 kind: ${kind}
-metadata: {name: ${name}, namespace: shop}
+metadata: {name: ${name}, namespace: ${namespace}}
 spec:
-  parentRefs: [{name: edge}]
+  parentRefs: [${parent}]
 ${spec}`;
 }
 
