@@ -56,12 +56,11 @@ function mongoProxy(statPrefix: string): NetworkFilter {
   };
 }
 
-/** The filter is not in every build of Envoy, nor is its message known here. */
+/** The filter is not in every build of Envoy. */
 function mysqlProxy(statPrefix: string): NetworkFilter {
-  const typeUrl = 'type.googleapis.com/envoy.extensions.filters.network.mysql_proxy.v3.MySQLProxy';
   return {
     name: 'envoy.filters.network.mysql_proxy',
-    typedConfig: packed('xds.type.v3.TypedStruct', { typeUrl, value: { stat_prefix: statPrefix } }),
+    typedConfig: packed('envoy.extensions.filters.network.mysql_proxy.v3.MySQLProxy', { statPrefix }),
   };
 }
 
