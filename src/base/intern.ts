@@ -1,16 +1,14 @@
+import { WeakInterner } from './weak-intern.ts';
+
 /**
- * One object for all equal values, so that identity can stand for equality. Values are frozen plain data; equality is that of
- * their canonical JSON (keys sorted, undefined left out).
+ * One object for all equal values for as long as somebody holds it, so that identity can stand for equality. Values are frozen
+ * plain data; equality is that of their canonical JSON (keys sorted, undefined left out).
  */
 export class Interner<T extends object> {
-  readonly #pool = new Map<string, T>();
+  readonly #pool = new WeakInterner<T>();
 
   intern(value: T): T {
-    const key = canonicalJson(value);
-    const known = this.#pool.get(key);
-    if (known !== undefined) return known;
-    this.#pool.set(key, value);
-    return Object.freeze(value);
+    return this.#pool.intern(canonicalJson(value), () => Object.freeze(value));
   }
 }
 

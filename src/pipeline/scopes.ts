@@ -4,6 +4,7 @@ import type { Hostname } from '../base/host.ts';
 import { canonicalJson } from '../base/intern.ts';
 import { selects } from '../base/labels.ts';
 import { compareStrings } from '../base/order.ts';
+import { WeakInterner } from '../base/weak-intern.ts';
 import type { Config, ConfigKey } from '../config/config.ts';
 import type { Derived, Graph, Input } from '../derive/graph.ts';
 import { ipFamiliesOf } from '../model/node.ts';
@@ -75,7 +76,7 @@ export function deriveScopes(
 ): Scopes {
   const proxies = graph.input<string, Proxy>('proxy', { equals: deepEqual });
   const own = proxyTargets(configuration, workloads, services);
-  const interned = new Map<string, ProxyScope>();
+  const interned = new WeakInterner<ProxyScope>();
 
   /** Sidecars of a namespace: with a selector first, then the oldest. */
   const sidecars = graph.derived<string, readonly Config<Sidecar>[]>('sidecars', (namespace) =>
@@ -126,9 +127,7 @@ export function deriveScopes(
       ),
     };
     const key = canonicalJson(scope);
-    const known = interned.get(key) ?? Object.freeze({ key, ...scope });
-    interned.set(key, known);
-    return known;
+    return interned.intern(key, () => Object.freeze({ key, ...scope }));
   });
 
   /** Key `namespace|sidecar`; the namespace is empty for those that see what everybody sees. */

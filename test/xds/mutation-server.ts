@@ -1,10 +1,9 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { CLUSTER_TYPE, ENDPOINT_TYPE } from '../../src/proto/type-urls.ts';
 import { serverOptions } from '../../src/xds/limits.ts';
 import { DiscoveryServer } from '../../src/xds/server.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
+import { collectGarbage } from '../support/garbage.ts';
 
 /** What the server's process says of itself. */
 export interface Report {
@@ -17,9 +16,6 @@ export interface Report {
 }
 
 // A process of its own, so that its memory is that of the server: it reports when it is sent a message.
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
 const errors: string[] = [];
 process.on('unhandledRejection', (error) => errors.push(String(error)));
 const provider = new FakeProvider({ [CLUSTER_TYPE]: { a: '1' }, [ENDPOINT_TYPE]: { a: '1', b: '1' } });

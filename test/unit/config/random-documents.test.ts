@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { parseFile } from '../../../src/config/parse.ts';
+import { collectGarbage } from '../../support/garbage.ts';
 import { runs } from '../../support/runs.ts';
 
 const DOCUMENTS = runs(2000);
@@ -131,8 +130,7 @@ function mutated([seed, mutations]: [string, readonly Mutation[]]): string {
 }
 
 function heapInUse(): number {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
+  collectGarbage();
   return process.memoryUsage().heapUsed;
 }
 
