@@ -30,7 +30,9 @@ const QUALIFIED_NAME = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9
 export function readMetadata(raw: unknown, kind: KindDefinition, defaultNamespace: string): ReadMetadata {
   const at = placeOf(['metadata']).at;
   if (!isJsonObject(raw)) {
-    const finding = at().error('an object needs "metadata" with a "name"', 'VM0105');
+    const isThere = raw !== undefined && raw !== null;
+    const needed = isThere ? 'must be a map with a "name"' : 'an object needs "metadata" with a "name"';
+    const finding = at().error(needed, 'VM0105');
     return {
       name: '',
       namespace: '',

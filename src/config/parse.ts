@@ -4,6 +4,7 @@ import { canonicalJson } from '../base/intern.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { type Config, configKey, type RawDocument } from './config.ts';
 import { type SplitDocument, splitDocuments, type TextProblem } from './document.ts';
+import { envelopeFindings } from './envelope.ts';
 import { type Finding, type Path, refuses } from './finding.ts';
 import { type KindDefinition, validateSpec } from './kind.ts';
 import { LIMITS } from './limits.ts';
@@ -17,6 +18,7 @@ import {
   type RefusedObject,
   unreadFile,
 } from './parsed.ts';
+import { shown } from './schema/scalars.ts';
 import { explainedSyntax, type Identity } from './syntax.ts';
 import { kindLookup } from './unknown-kind.ts';
 import { readYaml, type YamlDocument } from './yaml.ts';
@@ -169,9 +171,14 @@ class Draft {
       this.#noObject(raw, at);
       return;
     }
-    if (Array.isArray(raw['items']) && kindName.endsWith('List')) {
+    const items = kindName.endsWith('List') ? raw['items'] : undefined;
+    if (Array.isArray(items)) {
       this.#warnings(undefined);
-      for (const [i, item] of raw['items'].entries()) this.takeObject(item, [...at, 'items', i]);
+      for (const [i, item] of items.entries()) this.takeObject(item, [...at, 'items', i]);
+      return;
+    }
+    if (items !== undefined && items !== null) {
+      this.#refuseObject(at, ['items'], 'must be a list of objects: begin each with "- "');
       return;
     }
     const { kind, version, finding } = kindLookup(apiVersion, kindName);
@@ -185,14 +192,22 @@ class Draft {
   }
 
   #noObject(raw: unknown, at: Path): void {
-    this.#warnings(undefined);
-    const missing = !isJsonObject(raw)
-      ? 'is no object: write "apiVersion", "kind", "metadata" and "spec"'
-      : typeof raw['apiVersion'] !== 'string'
-        ? 'has no "apiVersion": write it, as "networking.istio.io/v1"'
-        : 'has no "kind": write it, as "ServiceEntry"';
     const what = at.length === 0 ? 'the document' : 'the item';
-    this.#finding({ severity: 'error', code: 'VM0105', path: [], message: `${what} ${missing}` }, at);
+    if (!isJsonObject(raw)) {
+      this.#refuseObject(at, [], `${what} is no object: write "apiVersion", "kind", "metadata" and "spec"`);
+      return;
+    }
+    const [missing, example] =
+      typeof raw['apiVersion'] === 'string' ? ['kind', 'ServiceEntry'] : ['apiVersion', 'networking.istio.io/v1'];
+    const value = raw[missing];
+    if (value === undefined || value === null)
+      this.#refuseObject(at, [], `${what} has no "${missing}": write it, as "${example}"`);
+    else this.#refuseObject(at, [missing], `must be a text, not ${shown(value)}: write it, as "${example}"`);
+  }
+
+  #refuseObject(at: Path, path: Path, message: string): void {
+    this.#warnings(undefined);
+    this.#finding({ severity: 'error', code: 'VM0105', path, message }, at);
     this.refuse(undefined, this.#offset(at));
   }
 
@@ -208,7 +223,7 @@ class Draft {
     const key = configKey(kind.group, kind.kind, meta.namespace, meta.name);
     const doubtful = this.#warnings(meta.isIdentified ? resource : undefined, kind);
     const described = kind.specField === 'spec' ? raw['spec'] : raw;
-    const findings: Finding[] = [...meta.findings];
+    const findings: Finding[] = [...meta.findings, ...envelopeFindings(raw, kind, this.#severity(kind))];
     if (wrongVersion !== undefined) findings.push(wrongVersion);
     const { spec, findings: more } = validateSpec(kind, described, meta, { strict: this.#options.strict });
     if (wrongVersion === undefined) findings.push(...more);
@@ -265,11 +280,16 @@ class Draft {
    * @returns whether the object is not taken for it: in security policies a lost key opens a door
    */
   #warnings(resource: string | undefined, kind?: KindDefinition): boolean {
-    const severity = this.#options.strict || kind?.group === 'security.istio.io' ? 'error' : 'warning';
+    const severity = this.#severity(kind);
     const { problems } = this.#yaml;
     for (const problem of problems) this.problem({ ...problem, severity }, resource);
     this.#yaml = { ...this.#yaml, problems: [] };
     return severity === 'error' && problems.length > 0;
+  }
+
+  /** Of what has no effect. */
+  #severity(kind: KindDefinition | undefined): 'error' | 'warning' {
+    return this.#options.strict || kind?.group === 'security.istio.io' ? 'error' : 'warning';
   }
 
   #finding({ severity, code, path, message }: Finding, at: Path, resource?: string): void {

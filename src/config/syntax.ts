@@ -1,4 +1,4 @@
-import { type ErrorCode, isMap, parseDocument, type YAMLParseError } from 'yaml';
+import { type Document, type ErrorCode, isMap, type Node, parseDocument, visit, type YAMLParseError } from 'yaml';
 import type { TextProblem } from './document.ts';
 import { LIMITS } from './limits.ts';
 
@@ -40,6 +40,7 @@ export function explainedSyntax(text: string, problem: TextProblem): ExplainedSy
     const document = parseDocument(text, {
       schema: 'failsafe',
       uniqueKeys: false,
+      keepSourceTokens: true,
       prettyErrors: false,
       logLevel: 'silent',
     });
@@ -48,7 +49,7 @@ export function explainedSyntax(text: string, problem: TextProblem): ExplainedSy
       return typeof value === 'string' && value !== '' ? value : undefined;
     };
     return {
-      problem: withAdvice(problem, document.errors[0]),
+      problem: withAdvice(problem, document.errors[0], document),
       identity: {
         ...given('apiVersion', textAt('apiVersion')),
         ...given('kind', textAt('kind')),
@@ -66,8 +67,42 @@ function given(name: keyof Identity, value: string | undefined): Identity {
   return value === undefined ? {} : { [name]: value };
 }
 
-function withAdvice(problem: TextProblem, error: YAMLParseError | undefined): TextProblem {
+function withAdvice(problem: TextProblem, error: YAMLParseError | undefined, document: Document): TextProblem {
   if (error === undefined) return problem;
+  const open = error.code === 'MISSING_CHAR' || error.code === 'BAD_INDENT' ? unclosed(document) : undefined;
+  if (open !== undefined) return { ...problem, ...open };
   const message = ADVICE[error.code] ?? problem.message;
   return { ...problem, offset: error.pos[0], message };
+}
+
+/** The innermost bracket or quote that is opened last, and not closed: the error itself stands where the text ends. */
+function unclosed(document: Document): Pick<TextProblem, 'offset' | 'message'> | undefined {
+  let found: Pick<TextProblem, 'offset' | 'message'> | undefined;
+  visit(document, {
+    Node(_, node) {
+      const message = openProblem((node as Node).srcToken);
+      const offset = (node as Node).range?.[0];
+      if (message !== undefined && offset !== undefined) found = { offset, message };
+    },
+  });
+  return found;
+}
+
+function openProblem(token: Node['srcToken']): string | undefined {
+  switch (token?.type) {
+    case 'flow-collection': {
+      const [open, close, end] =
+        token.start.type === 'flow-map-start' ? ['{', '}', 'flow-map-end'] : ['[', ']', 'flow-seq-end'];
+      if (token.end.some(({ type }) => type === end)) return undefined;
+      return `this "${open}" is not closed: write "${close}" where it ends`;
+    }
+    case 'single-quoted-scalar':
+    case 'double-quoted-scalar': {
+      const [quote = ''] = token.source;
+      const isClosed = token.source.length > 1 && token.source.endsWith(quote);
+      return isClosed ? undefined : `this quote is not closed: write ${quote} where the text ends`;
+    }
+    default:
+      return undefined;
+  }
 }

@@ -1,3 +1,5 @@
+import { parseDuration } from '../base/duration.ts';
+
 /** An environment variable of the server, which `env` in mesh.yaml may set, too. */
 export interface Variable {
   /** What it does, for the reference. */
@@ -118,3 +120,28 @@ export const VARIABLES: Readonly<Record<'translation' | 'server' | 'commands', R
   server: variables(SERVER),
   commands: variables(COMMANDS),
 };
+
+/** Variables of which another word than true and false may be written, or another text than their default. */
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  PILOT_ENABLE_IP_AUTOALLOCATE: ['status'],
+  PILOT_JWT_ENABLE_REMOTE_JWKS: ['istiod', 'envoy', 'hybrid', 'true', 'false'],
+};
+
+const BOOLEAN = /^(?:0|f|false|1|t|true)$/i;
+
+/** Why a value has no effect, so that the default holds; undefined when it has one, and for what only its reader can tell. */
+export function variableProblem(name: string, value: string): string | undefined {
+  const { default: otherwise } = VARIABLES.translation.get(name) ?? VARIABLES.server.get(name) ?? {};
+  const words = WORDS[name] ?? [];
+  if (otherwise === undefined || value === '' || words.includes(value)) return undefined;
+  const wrong = (needed: string) => `"${value}" is ${needed}; the default, ${otherwise}, holds`;
+  if (/^(?:true|false)$/.test(otherwise)) {
+    const others = words.map((word) => ` nor ${word}`).join('');
+    return BOOLEAN.test(value) || words.includes(value.toLowerCase())
+      ? undefined
+      : wrong(`neither true nor false${others}`);
+  }
+  if (words.length > 0) return wrong(`not one of ${words.slice(0, 3).join(', ')}`);
+  if (/^\d+[smh]$/.test(otherwise)) return parseDuration(value) === undefined ? wrong('no duration as 24h') : undefined;
+  return /^\d+$/.test(otherwise) && !/^\d+(?:\.\d+)?$/.test(value) ? wrong('no number') : undefined;
+}

@@ -156,7 +156,9 @@ class Construction {
     if (this.#frames.length >= LIMITS.depth) this.#refuse(start, TOO_DEEP, 'VM0102');
     const parent = this.#frames.at(-1);
     if (parent?.map !== undefined && parent.key === undefined && !parent.isMerge) {
-      this.#refuse(start, 'a list or a map can not be a key: write a text');
+      const isTemplate = this.#text.startsWith('{', start) && this.#text[start - 1] === '{';
+      const template = 'a template is not filled in here: write what it stands for, or put a text with "{{" in quotes';
+      this.#refuse(start, isTemplate ? template : 'a list or a map can not be a key: write a text');
     }
     // The items of a List are objects of their own, so each may be as large as a document.
     if (this.#frames.length === 2 && parent?.list !== undefined && this.#frames[0]?.key === 'items') {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Server } from '@grpc/grpc-js';
 import type { MeshFile } from '#generated/config/specs.ts';
@@ -6,12 +5,14 @@ import { diagnosticsRoute } from '../admin/debug.ts';
 import { healthRoutes, type Phase } from '../admin/health.ts';
 import { authorityMetrics, metricsRoute } from '../admin/metrics.ts';
 import { type Diagnostic, formatDiagnostic } from '../base/diagnostic.ts';
+import { LIMITS } from '../config/limits.ts';
 import { MESH } from '../config/mesh-files.ts';
 import { parseFile } from '../config/parse.ts';
 import { EXIT, StartError } from '../process/failure.ts';
 import { VERSION } from '../process/version.ts';
 import type { TrustDomains } from '../security/authenticator.ts';
-import { type SourceLog, systemReason } from '../sources/source.ts';
+import { fileText } from '../sources/read-file.ts';
+import type { SourceLog } from '../sources/source.ts';
 import { WatchedFiles } from '../sources/watched-files.ts';
 import { SYSTEM_CLOCK } from '../xds/limits.ts';
 import { effectiveEnvironment } from './environment.ts';
@@ -135,15 +136,17 @@ class FollowedMesh {
   /** One that can not be taken changes nothing. @returns whether it was taken */
   #read(): boolean {
     const options = { source: '', namespace: '', strict: false, whole: MESH };
-    let text: string;
+    let text: string | undefined;
     try {
-      text = readFileSync(join(this.#root, MESH_FILE), 'utf8');
+      text = fileText(join(this.#root, MESH_FILE), LIMITS.fileBytes);
     } catch (error) {
-      const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      const message = `it can not be read: ${systemReason(error) ?? error}`;
-      this.#findings = isAbsent ? [] : [finding('error', 'VM0101', MESH_FILE, message)];
-      if (isAbsent) this.#known = {};
-      return isAbsent;
+      this.#findings = [finding('error', 'VM0101', MESH_FILE, (error as Error).message)];
+      return false;
+    }
+    if (text === undefined) {
+      this.#findings = [];
+      this.#known = {};
+      return true;
     }
     const { configs, diagnostics } = parseFile(MESH_FILE, text, options);
     this.#findings = diagnostics;

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigSource, MeshFile } from '#generated/config/specs.ts';
 import type { Config } from '../config/config.ts';
 import type { LastGoodStorage } from '../config/last-good.ts';
+import { LIMITS } from '../config/limits.ts';
 import { MESH, MESH_KEY } from '../config/mesh-files.ts';
 import { parseFile } from '../config/parse.ts';
 import type { AddressAllocation } from '../model/vip.ts';
@@ -11,6 +11,7 @@ import { listenerSwitches } from '../pipeline/listener-switches.ts';
 import type { MeshOptions } from '../pipeline/options.ts';
 import { DEFAULT_MESH_OPTIONS } from '../pipeline/options.ts';
 import type { Environment } from '../process/environment.ts';
+import { fileText } from '../sources/read-file.ts';
 import { FILE_SOURCE, MESH_FILE } from './sources.ts';
 
 export interface LaidOver {
@@ -45,10 +46,10 @@ export function listedSources(root: string, lastGood?: LastGoodStorage): readonl
 function readMesh(root: string, lastGood: LastGoodStorage | undefined): MeshFile | undefined {
   let text: string | undefined;
   try {
-    text = readFileSync(join(root, MESH_FILE), 'utf8');
-  } catch (error) {
+    text = fileText(join(root, MESH_FILE), LIMITS.fileBytes);
+    if (text === undefined) return undefined;
+  } catch {
     // That it can not be read is a finding of its source.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
   }
   const copy = () => lastGood?.load(FILE_SOURCE).find(({ key }) => key === MESH_KEY)?.text;
   return (text === undefined ? undefined : meshIn(text)) ?? meshIn(copy() ?? '');

@@ -18,7 +18,6 @@ import { type Mesh, ONE } from '../pipeline/mesh.ts';
 import { createPipeline } from '../pipeline/pipeline.ts';
 import { ProxySessions } from '../pipeline/session.ts';
 import type { Environment } from '../process/environment.ts';
-import { EXIT, StartError } from '../process/failure.ts';
 import type { Logger } from '../process/log.ts';
 import { VERSION } from '../process/version.ts';
 import { CERTIFICATE_SOURCE } from '../sources/certificate-files.ts';
@@ -56,7 +55,7 @@ import { refusedFrom } from './refused-from.ts';
 import { Security } from './security.ts';
 import { Servers, type ServerTransport } from './servers.ts';
 import type { Settings } from './settings.ts';
-import { CONFIG_DIRECTORY, configSources } from './sources.ts';
+import { CONFIG_DIRECTORY, configSources, startSource } from './sources.ts';
 import { openState, STATE_DIRECTORY, type State } from './state.ts';
 import { writeStatuses } from './status-writer.ts';
 import { openToOthers } from './warnings.ts';
@@ -307,13 +306,7 @@ async function readSources(
   signal: AbortSignal,
 ): Promise<void> {
   const sinks = sources.map((source) => [source, sinkOf(source.name)] as const);
-  for (const [source, sink] of sinks) {
-    try {
-      await source.start(sink, signal);
-    } catch (error) {
-      throw new StartError(EXIT.noInput, error instanceof Error ? error.message : String(error), { cause: error });
-    }
-  }
+  for (const [source, sink] of sinks) await startSource(source, sink, signal);
 }
 
 /** The environment under mesh.yaml's `env`; where both say something different, one line names the variable. */

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Diagnostic, SourceLocation } from '../base/diagnostic.ts';
 import { type Finding, fieldPath, type Path } from '../config/finding.ts';
 import { locationAt, offsetOf } from '../config/locate.ts';
@@ -45,7 +46,7 @@ export function readOptions<T extends object>(
     locationAt(raw, offsetOf(text, events, written(path), part));
   if (syntax.some(({ severity }) => severity === 'error'))
     return { value: undefined, findings: [], diagnostics: syntax, place };
-  const read = normalized(schema, value ?? {}, {
+  const read = normalized({ ...schema, file: basename(file) }, value ?? {}, {
     unknownField: 'error',
     deprecatedField: 'warning',
     lastOfGroup: false,
@@ -57,7 +58,7 @@ export function readOptions<T extends object>(
       severity,
       code,
       message,
-      path: fieldPath(written(path)),
+      ...(path.length > 0 && { path: fieldPath(written(path)) }),
       location: place(path, code === 'VM0001' ? 'key' : 'value'),
     })),
   ];

@@ -2,12 +2,13 @@ import { resolve } from 'node:path';
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { LIMITS } from '../config/limits.ts';
 import type { Environment } from '../process/environment.ts';
+import { StartError } from '../process/failure.ts';
 import type { Issuer } from '../security/issuer.ts';
 import { type AuthorityFiles, istioLayout, readAuthority, tlsLayout } from '../security/plugged-in.ts';
-import { fileContent } from '../sources/read-file.ts';
-import { systemReason } from '../sources/source.ts';
+import { fileText } from '../sources/read-file.ts';
 import { authoritySettings } from './authority-settings.ts';
 import { JOIN_TOKENS_FILE, parseJoinTokens, type ReadJoinTokens } from './join-token-file.ts';
+import { CHAIN, ServingCertificate } from './serving-certificate.ts';
 
 /**
  * Where an authority may be plugged in: `etc/certs` beside the server's own certificate is such a place, too.
@@ -19,15 +20,7 @@ export function authorityPlaces(directory: string): readonly AuthorityFiles[] {
 
 /** @returns undefined when the file is not there @throws Error with the reason in words */
 export function readText(root: string, path: string): string | undefined {
-  let content: Uint8Array | undefined;
-  try {
-    content = fileContent(resolve(root, path), LIMITS.certificateBytes);
-  } catch (error) {
-    throw new Error(`it can not be read: ${systemReason(error) ?? error}`, { cause: error });
-  }
-  if (content !== undefined && content.length > LIMITS.certificateBytes)
-    throw new Error(`it is larger than ${LIMITS.certificateBytes} bytes`);
-  return content && Buffer.from(content).toString('utf8');
+  return fileText(resolve(root, path), LIMITS.certificateBytes);
 }
 
 export function readJoinTokens(root: string): ReadJoinTokens {
@@ -57,6 +50,17 @@ export function expiryFindings(file: string, { until, certificate }: Issuer, now
   const life = until - certificate.validFromDate.getTime();
   if (until - now >= life * LATE) return [];
   return [finding('warning', 'VM0502', file, `what signs expires on ${day}, and all certificates with it: renew it`)];
+}
+
+/** What is wrong with a certificate for TLS that is put there, as files below a working directory. */
+export function servingFindings(root: string): readonly Diagnostic[] {
+  try {
+    new ServingCertificate(root, { info: () => undefined, warn: () => undefined });
+    return [];
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    return [finding('error', 'VM0501', CHAIN, error.message)];
+  }
 }
 
 /** What is wrong with an authority that is plugged in, and with join tokens, as files below a working directory. */

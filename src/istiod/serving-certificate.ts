@@ -1,13 +1,15 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { ServerCredentials } from '@grpc/grpc-js';
+import { LIMITS } from '../config/limits.ts';
 import { EXIT, StartError } from '../process/failure.ts';
-import type { Logger } from '../process/log.ts';
 import type { Pair } from '../security/serving-pair.ts';
-import { systemReason } from '../sources/source.ts';
+import { fileText } from '../sources/read-file.ts';
+import type { SourceLog } from '../sources/source.ts';
 
-const CHAIN = 'etc/certs/cert-chain.pem';
+/** The server's certificate, of an outside authority. */
+export const CHAIN = 'etc/certs/cert-chain.pem';
 const KEY = 'etc/certs/key.pem';
 /** Roots of an outside authority, beside the server's certificate of it. */
 export const OUTSIDE_ROOTS = 'etc/certs/root-cert.pem';
@@ -40,7 +42,7 @@ interface Material {
  */
 export class ServingCertificate {
   readonly #root: string;
-  readonly #log: Logger;
+  readonly #log: SourceLog;
   readonly #authority: OwnAuthority | undefined;
   #seen = '';
   #own: readonly [pair: Pair | undefined, roots: string | undefined] = [undefined, undefined];
@@ -50,7 +52,7 @@ export class ServingCertificate {
   #problem = '';
 
   /** @throws StartError when there is a certificate or a key that can not be used */
-  constructor(root: string, log: Logger, authority?: OwnAuthority) {
+  constructor(root: string, log: SourceLog, authority?: OwnAuthority) {
     this.#root = root;
     this.#log = log;
     this.#authority = authority;
@@ -177,12 +179,11 @@ class RenewedCredentials extends ServerCredentials {
   }
 }
 
-function readPem(root: string, file: string): Buffer | undefined {
+function readPem(root: string, file: string): string | undefined {
   try {
-    return readFileSync(join(root, file));
+    return fileText(join(root, file), LIMITS.certificateBytes);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new StartError(EXIT.noInput, `${file} can not be read: ${systemReason(error) ?? error}`, { cause: error });
+    throw new StartError(EXIT.noInput, `${file}: ${(error as Error).message}`, { cause: error });
   }
 }
 

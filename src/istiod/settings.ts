@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Diagnostic, SourceLocation } from '../base/diagnostic.ts';
 import { parseDuration } from '../base/duration.ts';
 import { addressProblem, parseAddress } from '../base/host-port.ts';
 import { type Finding, placeOf } from '../config/finding.ts';
+import { LIMITS } from '../config/limits.ts';
 import type { LogSettings } from '../process/log.ts';
-import { systemReason } from '../sources/source.ts';
+import { fileText } from '../sources/read-file.ts';
 import { readOptions } from './options-file.ts';
 import { DEFAULT_LISTEN, IstiodOptionsSchema, type ListenOption } from './options-schema.ts';
 
@@ -46,19 +46,12 @@ export interface ReadSettings {
  * address, or not in this version is an error with its place.
  */
 export function readSettings(root: string): ReadSettings {
-  let text = '';
   try {
-    text = readFileSync(join(root, OPTIONS_FILE), 'utf8');
+    return parseSettings(fileText(join(root, OPTIONS_FILE), LIMITS.fileBytes) ?? '');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') return { diagnostics: [unreadable(systemReason(error) ?? String(error))] };
+    const location = { file: OPTIONS_FILE, line: 1, column: 1 };
+    return { diagnostics: [{ severity: 'error', code: 'VM0101', message: (error as Error).message, location }] };
   }
-  return parseSettings(text);
-}
-
-function unreadable(why: string): Diagnostic {
-  const location = { file: OPTIONS_FILE, line: 1, column: 1 };
-  return { severity: 'error', code: 'VM0101', message: `can not be read: ${why}`, location };
 }
 
 /** @param text of `istiod.yaml`; empty for all defaults */

@@ -4,6 +4,9 @@ import type { ConfigSource } from '#generated/config/specs.ts';
 import type { JsonObject } from '../base/json.ts';
 import { MESH, NETWORKS } from '../config/mesh-files.ts';
 import type { WholeFile } from '../config/parse.ts';
+import type { ConfigSink } from '../config/sink.ts';
+import { sourceAddress, sourceProblem } from '../config/source-address.ts';
+import { EXIT, StartError } from '../process/failure.ts';
 import { fileSource } from '../sources/file.ts';
 import { mcpSource } from '../sources/mcp.ts';
 import type { Source, SourceLog } from '../sources/source.ts';
@@ -34,24 +37,31 @@ export interface SourcesOptions {
  * The sources of a control plane, in order of precedence: its files first, unless `configSources` of mesh.yaml lists them
  * elsewhere.
  *
- * @param listed what stands in it; what is not read is told to the log
+ * @param listed what stands in it; another directory of files is told to the log
  */
 export function configSources(options: SourcesOptions, listed: readonly ConfigSource[] = []): readonly Source[] {
   const { root, below = '', strict, settleMs, log } = options;
   const files = new Map([...WHOLE_FILES].map(([path, whole]) => [join(below, path), whole]));
   const own = fileSource({ base: root, root: join(below, CONFIG_DIRECTORY), files, strict, settle: settleMs, log });
-  const sources = listed.flatMap(({ address = '', tlsSettings }): Source | readonly Source[] => {
-    const [, scheme = '', rest = ''] = /^(?:([a-z0-9]+):\/\/)?(.*)$/.exec(address) ?? [];
-    if (scheme === 'fs' && resolve(root, rest) === resolve(root, below, CONFIG_DIRECTORY)) return own;
-    if ((tlsSettings?.mode ?? 'DISABLE') !== 'DISABLE') {
-      log.warn(`configSources: ${address} is not read: it is to be read over TLS, and only plaintext is known`);
-      return [];
-    }
-    if (scheme === 'xds' || scheme === '') return mcpSource({ address: rest, node: mcpNode(), strict, log });
-    log.warn(`configSources: ${address} is not read: write fs:// with ${CONFIG_DIRECTORY}, or xds://host:port`);
+  const sources = listed.flatMap((source): Source | readonly Source[] => {
+    // What is wrong with it in itself is a finding about mesh.yaml.
+    if (sourceProblem(source) !== undefined) return [];
+    const { scheme, rest } = sourceAddress(source.address ?? '');
+    if (scheme === 'xds') return mcpSource({ address: rest, node: mcpNode(), strict, log });
+    if (resolve(root, rest) === resolve(root, below, CONFIG_DIRECTORY)) return own;
+    log.warn(`configSources: ${source.address} is not read: files are read from ${join(root, CONFIG_DIRECTORY)} alone`);
     return [];
   });
   return sources.includes(own) ? sources : [own, ...sources];
+}
+
+/** @throws StartError when it can not be read at all */
+export async function startSource(source: Source, sink: ConfigSink, signal: AbortSignal): Promise<void> {
+  try {
+    await source.start(sink, signal);
+  } catch (error) {
+    throw new StartError(EXIT.noInput, error instanceof Error ? error.message : String(error), { cause: error });
+  }
 }
 
 /** As what a control plane reads another's configuration. */

@@ -1,4 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { systemReason } from './source.ts';
 
 /**
  * The bytes of a regular file, at most one more than `limit`, so that a larger file shows as such.
@@ -23,6 +24,25 @@ export function fileContent(path: string, limit: number): Uint8Array | undefined
   } finally {
     closeSync(descriptor);
   }
+}
+
+/**
+ * The text of a file, in UTF-8.
+ *
+ * @returns undefined when nothing is there
+ * @throws Error with the reason in words, when it can not be read, is no regular file, or has more bytes than `limit`
+ */
+export function fileText(path: string, limit: number): string | undefined {
+  const failed = (why: string, cause?: unknown) => new Error(`it can not be read: ${why}`, { cause });
+  let content: Uint8Array | undefined;
+  try {
+    content = fileContent(path, limit);
+  } catch (error) {
+    throw failed(systemReason(error) ?? String(error), error);
+  }
+  if (content === undefined && existsSync(path)) throw failed('it is no regular file: put a file in its place');
+  if (content !== undefined && content.length > limit) throw new Error(`it is larger than ${limit} bytes`);
+  return content && Buffer.from(content).toString('utf8');
 }
 
 function readAll(descriptor: number, size: number): Uint8Array {

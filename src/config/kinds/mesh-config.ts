@@ -13,7 +13,8 @@ import type { Finding, Place } from '../finding.ts';
 import { defineKind, type KindDefinition, type ObjectMeta } from '../kind.ts';
 import { MeshFile } from '../schema/mesh-config.ts';
 import { MeshNetworks } from '../schema/mesh-networks.ts';
-import { VARIABLES } from '../variables.ts';
+import { sourceProblem } from '../source-address.ts';
+import { VARIABLES, variableProblem } from '../variables.ts';
 import { subnetProblem } from './addresses.ts';
 import { connectionPoolFindings, outlierDetectionFindings } from './connection-pool.ts';
 import { extensionProvidersFindings } from './extension-provider.ts';
@@ -81,10 +82,18 @@ function* tlsFindings(at: Place, { meshMTLS, tlsDefaults }: MeshFileSpec): Gener
   yield* ignoredNames(at.at('tlsDefaults', 'ecdhCurves'), tlsDefaults?.ecdhCurves ?? [], (name) => CURVES.has(name));
 }
 
+function* sourceFindings(at: Place, sources: MeshFileSpec['configSources'] = []): Generator<Finding> {
+  for (const [i, source] of sources.entries()) {
+    const { field, message } = sourceProblem(source) ?? {};
+    if (field !== undefined) yield at.at(i, field).warning(message ?? '');
+  }
+}
+
 /** Others may be for agents, which read the file, too: only what looks like a slip is told. */
 function* variableFindings(at: Place, env: Readonly<Record<string, string>>): Generator<Finding> {
   const known = [...VARIABLES.translation.keys(), ...VARIABLES.server.keys()];
-  for (const name of Object.keys(env)) {
+  for (const [name, value] of Object.entries(env)) {
+    yield* problem(at.at(name), variableProblem(name, value), 'warning');
     const meant = known.includes(name) ? undefined : nearestName(name, known, 2);
     if (meant !== undefined) yield at.at(name).warning(`"${name}" has no effect; did you mean "${meant}"?`);
   }
@@ -114,6 +123,7 @@ export const MESH_FILE: KindDefinition<MeshFileSpec> = defineKind({
       }
     }
     yield* variableFindings(at('env'), spec.env ?? {});
+    yield* sourceFindings(at('configSources'), spec.configSources);
     yield* trustDomainFindings(at(), spec);
     yield* logFormatFindings(at('accessLogFormat'), spec);
     yield* extensionProvidersFindings(at('extensionProviders'), spec.extensionProviders ?? []);

@@ -17,8 +17,11 @@ function lengthProblem(name: string): string | undefined {
   return name.length > 255 ? `the host name "${name.slice(0, 40)}…" is longer than 255 characters` : undefined;
 }
 
-function labelsProblem(name: string): string | undefined {
-  const labels = name.split('.');
+/** A host of which more is written than its name: a URL, or an address with a port. */
+const URL_LIKE = /^(?:[a-z][a-z0-9+.-]*:\/\/([^/:]+)(?::\d+)?(?:\/.*)?|([^/:]+):\d+)$/i;
+
+/** @param name of which all is shown @param labels of which each is looked at */
+function labelsProblem(name: string, labels: readonly string[] = name.split('.')): string | undefined {
   const last = labels.at(-1) ?? '';
   if (/^[+-]?\d+$/.test(last)) return `"${name}" is not a host name: its last label is a number`;
   for (const [i, label] of labels.entries()) {
@@ -32,18 +35,25 @@ function labelsProblem(name: string): string | undefined {
 
 /** Why a text is no host name without wildcard; undefined when it is one. @see istio/istio pkg/config/validation/agent `ValidateFQDN` */
 export function hostProblem(name: string): string | undefined {
-  return lengthProblem(name) ?? labelsProblem(name);
+  return lengthProblem(name) ?? moreThanName(name, hostProblem) ?? labelsProblem(name);
+}
+
+function moreThanName(name: string, problemOf: typeof hostProblem): string | undefined {
+  const [, ofUrl, ofAddress] = URL_LIKE.exec(name) ?? [];
+  const host = ofUrl ?? ofAddress;
+  if (host === undefined || problemOf(host) !== undefined) return undefined;
+  return `"${name}" is not a host name: write "${host}" alone`;
 }
 
 /** Why a text is no host name that may begin with a wildcard; undefined when it is one. */
 export function wildcardHostProblem(name: string): string | undefined {
-  const tooLong = lengthProblem(name);
-  if (tooLong !== undefined) return tooLong;
+  const other = lengthProblem(name) ?? moreThanName(name, wildcardHostProblem);
+  if (other !== undefined) return other;
   const [first = '', ...rest] = name.split('.');
   if (first.length > 63 || !FIRST_LABEL.test(first)) {
     return `"${name}" is not a host name: "${first}" must be a label of a DNS name or begin with "*"`;
   }
-  return rest.length === 0 ? undefined : labelsProblem(rest.join('.'));
+  return rest.length === 0 ? undefined : labelsProblem(name, rest);
 }
 
 /**
@@ -80,6 +90,10 @@ export function* labelFindings(at: Place, labels: Labels | undefined): Generator
 }
 
 /** A finding when a check says why the value is wrong. */
-export function* problem(at: Place, message: string | undefined): Generator<Finding> {
-  if (message !== undefined) yield at.error(message);
+export function* problem(
+  at: Place,
+  message: string | undefined,
+  severity: 'error' | 'warning' = 'error',
+): Generator<Finding> {
+  if (message !== undefined) yield at[severity](message);
 }

@@ -72,7 +72,7 @@ export const ConfigSourceResource: Enum = enumeration('ConfigSourceResource', 'W
 ]);
 
 export const ConfigSource: Message = message('ConfigSource', 'A further source of configuration.', {
-  address: one(string, '`fs:///path`, `k8s://`, `xds://host:port` or `host:port`.'),
+  address: one(string, '`fs://` and the path of `etc/istio/conf`, `xds://host:port` or `host:port`.'),
   tlsSettings: one(ClientTLSSettings, 'How to connect to it.'),
   subscribedResources: list(ConfigSourceResource, 'What to take from it.'),
 });
@@ -238,10 +238,7 @@ export const MeshConfig: Message = message('MeshConfig', 'Settings of the whole 
   defaultConfig: one(ProxyConfig, 'Settings of each proxy, below its own.'),
   outboundTrafficPolicy: one(MeshConfigOutboundTrafficPolicy, 'What happens to traffic for unknown hosts.'),
   inboundTrafficPolicy: one(InboundTrafficPolicy, 'What happens to inbound traffic for undeclared ports.'),
-  configSources: ignored(
-    list(ConfigSource, 'Where configuration is read from.'),
-    'configuration is read from etc/istio/conf alone',
-  ),
+  configSources: list(ConfigSource, 'Where configuration is read from, read at the start. Default: `etc/istio/conf`.'),
   enableAutoMtls: one(bool, 'Use mutual TLS to each endpoint that can do it. Default true.'),
   trustDomain: one(string, "Trust domain of the mesh's identities. Default `cluster.local`."),
   trustDomainAliases: list(string, "Older trust domains that are accepted as the mesh's own."),

@@ -14,8 +14,8 @@ function fits({ type, shape }: Field, raw: unknown): 'exactly' | 'perhaps' | 'no
 
 /** Why a value is no message, and what was likely meant: often it is one field's value without the field's name. */
 export function noObject(schema: Message, raw: unknown): string {
-  const what = `must be an object with the fields of ${schema.name}, not ${shown(raw)}`;
-  if (typeof raw === 'object') return what;
+  const what = `must be an object with the fields of ${schema.file ?? schema.name}, not ${shown(raw)}`;
+  if (typeof raw === 'object' || schema.file !== undefined) return what;
   const fields = Object.entries(schema.fields);
   const fitting = (how: ReturnType<typeof fits>) => fields.filter(([, field]) => fits(field, raw) === how);
   const exact = fitting('exactly');

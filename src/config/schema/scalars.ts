@@ -69,7 +69,9 @@ export function readScalar(type: Scalar, raw: unknown, numbersInText: boolean): 
 }
 
 function notText(raw: unknown): string {
-  const quoted = raw !== null && typeof raw !== 'object' ? `: put it in quotes, as "${String(raw)}"` : '';
+  // A boolean may be spelled otherwise in the file: `y`, `on`.
+  const what = typeof raw === 'boolean' ? 'what you mean in quotes' : `it in quotes, as "${String(raw)}"`;
+  const quoted = raw !== null && typeof raw !== 'object' ? `: put ${what}` : '';
   return `must be a text, not ${shown(raw)}${quoted}`;
 }
 
@@ -89,7 +91,8 @@ function readInteger(type: Scalar, kind: keyof typeof RANGES, raw: unknown, inTe
   if (!digits && typeof raw !== 'bigint') return { unreadable: `must be a whole number, not ${shown(raw)}` };
   const exact = BigInt(raw as string | number | bigint);
   const [least, most] = RANGES[kind];
-  if (exact < least || exact > most) return { unreadable: `${exact} must be between ${least} and ${most}` };
+  if (exact < least) return { unreadable: `${exact} is below ${least}` };
+  if (exact > most) return { unreadable: `${exact} is above ${most}` };
   const number = Number(exact);
   return { value: Number.isSafeInteger(number) ? number : String(exact), ...numberBounds(type, number) };
 }

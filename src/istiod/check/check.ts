@@ -16,9 +16,9 @@ import type { Source } from '../../sources/source.ts';
 import { effectiveEnvironment, meshOptions, readEnvironment, strictChecks } from '../environment.ts';
 import { allFindings } from '../findings.ts';
 import { tellTime } from '../hours.ts';
-import { securityFindings } from '../security-files.ts';
+import { securityFindings, servingFindings } from '../security-files.ts';
 import { OPTIONS_FILE, readSettings } from '../settings.ts';
-import { configSources } from '../sources.ts';
+import { configSources, startSource } from '../sources.ts';
 import { type Checked, REPORTS, type ReportFormat } from './report.ts';
 
 const QUIET = { info: () => undefined, warn: () => undefined };
@@ -74,13 +74,14 @@ async function checkedDirectory(directory: string, env: Environment): Promise<Ch
   const { settings, diagnostics } = isRoot ? readSettings(directory) : { settings: undefined, diagnostics: [] };
   const rootNamespace = settings?.namespace ?? 'istio-system';
   const graph = new Graph();
-  const store = new ConfigStore(graph, { rootNamespace, watchNamespaces: settings?.watchNamespaces ?? [] });
+  const { watchNamespaces = [], revision = '' } = settings ?? {};
+  const store = new ConfigStore(graph, { rootNamespace, watchNamespaces, revision });
   const rooted = isBelow ? { root: base, below } : { root: directory };
   const source: Source | undefined = isRoot
     ? configSources({ ...rooted, strict, settleMs: 0, log: QUIET })[0]
     : fileSource({ base, root: below, strict, log: QUIET });
   const stop = new AbortController();
-  if (source !== undefined) await source.start(store.source(source.name), stop.signal);
+  if (source !== undefined) await startSource(source, store.source(source.name), stop.signal);
   stop.abort();
   const written = isRoot ? readEnvironment(directory) : {};
   const options = meshOptions(effectiveEnvironment(env, written).env, rootNamespace);
@@ -95,7 +96,10 @@ async function checkedDirectory(directory: string, env: Environment): Promise<Ch
     isBelow && isOfCertificateFile(one) ? movedTo(one, join(below, one.location.file)) : one,
   );
   const ofSecurity = isRoot ? securityFindings(directory, effectiveEnvironment(env, written).env) : [];
-  const placed = ofSecurity.map((one) => (isBelow ? movedTo(one, join(below, one.location.file)) : one));
+  const ofServing = isRoot && settings?.listen.grpcTls !== '' ? servingFindings(directory) : [];
+  const placed = [...ofSecurity, ...ofServing].map((one) =>
+    isBelow ? movedTo(one, join(below, one.location.file)) : one,
+  );
   return { findings: [...ofOptions, ...found, ...placed], files: store.counts().files };
 }
 

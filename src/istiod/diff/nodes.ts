@@ -11,21 +11,30 @@ import { systemReason } from '../../sources/source.ts';
  * @throws StartError when it can not be read, or holds no node
  */
 export function nodesInFile(file: string): readonly NodeDescription[] {
+  const nodes = nodesIn(valueOf(file));
+  if (nodes.length === 0) {
+    const advice = "write what /debug/adsz answers, or a list of nodes as in Envoy's id, metadata, locality";
+    throw new StartError(EXIT.noInput, `${file} holds no node: ${advice}`);
+  }
+  return nodes;
+}
+
+/** JSON is as large as a mesh has proxies; YAML is written by hand, within the limits of configuration. */
+function valueOf(file: string): JsonValue {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     throw new StartError(EXIT.noInput, `${file} can not be read: ${systemReason(error) ?? error}`, { cause: error });
   }
-  const { value, problems } = readYaml(text);
-  const [wrong] = problems.filter(({ severity }) => severity === 'error');
-  if (wrong !== undefined) throw new StartError(EXIT.noInput, `${file} can not be read: ${wrong.message}`);
-  const nodes = nodesIn(value as JsonValue);
-  if (nodes.length === 0) {
-    const advice = "write what /debug/adsz answers, or a list of nodes as in Envoy's id, metadata, locality";
-    throw new StartError(EXIT.noInput, `${file} holds no node: ${advice}`);
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    const { value, problems } = readYaml(text);
+    const [wrong] = problems.filter(({ severity }) => severity === 'error');
+    if (wrong !== undefined) throw new StartError(EXIT.noInput, `${file} can not be read: ${wrong.message}`);
+    return value as JsonValue;
   }
-  return nodes;
 }
 
 /** Those of a value in one of the forms; of one that is there twice, the last. */

@@ -16,7 +16,7 @@ import { VipFile } from '../../sources/vip-file.ts';
 import { effectiveEnvironment, meshOptions, readEnvironment, strictChecks } from '../environment.ts';
 import { allFindings } from '../findings.ts';
 import { readSettings } from '../settings.ts';
-import { configSources, FILE_SOURCE, WHOLE_FILES } from '../sources.ts';
+import { configSources, FILE_SOURCE, startSource, WHOLE_FILES } from '../sources.ts';
 import { STATE_DIRECTORY } from '../state.ts';
 
 const QUIET = { info: () => undefined, warn: () => undefined };
@@ -51,8 +51,8 @@ export async function servedDirectory(
   const copies = new LastGoodFiles({ directory: join(state, 'last-good'), log: QUIET });
   const lastGood = { load: (source: string) => copies.load(source), save: () => undefined };
   const graph = new Graph();
-  const { namespace: rootNamespace, watchNamespaces } = settings;
-  const store = new ConfigStore(graph, { rootNamespace, watchNamespaces, lastGood });
+  const { namespace: rootNamespace, watchNamespaces, revision } = settings;
+  const store = new ConfigStore(graph, { rootNamespace, watchNamespaces, revision, lastGood });
   const effective = effectiveEnvironment(env, readEnvironment(configRoot, lastGood)).env;
   const pipeline = createPipeline(graph, store.configs, meshOptions(effective, rootNamespace));
   const strict = strictChecks(effective);
@@ -60,9 +60,7 @@ export async function servedDirectory(
     ? configSources({ root: directory, strict, settleMs: 0, log: QUIET })
     : [treeSource(root, directory, strict)];
   const stop = new AbortController();
-  await source?.start(store.source(FILE_SOURCE), stop.signal).catch((error: Error) => {
-    throw new StartError(EXIT.noInput, error.message, { cause: error });
-  });
+  if (source !== undefined) await startSource(source, store.source(FILE_SOURCE), stop.signal);
   stop.abort();
   const vips = new VipFile({ directory: join(state, 'vips'), log: QUIET });
   pipeline.mesh.vips.hold({ load: () => vips.load(), save: () => undefined });

@@ -144,7 +144,7 @@ test('a bad document takes no other with it', () => {
   assert.deepEqual(
     diagnostics.map(({ code, location }) => [code, location.line]),
     [
-      ['VM0103', 12],
+      ['VM0103', 11],
       ['IST0106', 21],
       ['VM0105', 23],
     ],

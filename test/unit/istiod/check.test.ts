@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { symlinkSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import sarifSchema from '@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json' with { type: 'json' };
@@ -179,4 +180,39 @@ test('an unknown format and a directory that is not there are refused before any
   await assert.rejects(checked(dir.path, { CHECK_FORMAT: 'xml' }), usage);
   const absent = (error: unknown) => error instanceof StartError && error.exitCode === 66;
   await assert.rejects(checked(dir.at('nowhere')), absent);
+});
+
+test('a root in which configuration is no directory is refused as one that can not be read', async (t) => {
+  const dir = tree(t, { 'etc/istio/conf': 'a file' });
+  const noInput = (error: unknown) => error instanceof StartError && error.exitCode === 66;
+  await assert.rejects(checked(dir.path), noInput);
+});
+
+test('an object of another revision is not looked at as one that stands there twice', async (t) => {
+  const canary = ENTRY.replace('{name: orders}', '{name: orders, labels: {istio.io/rev: canary}}');
+  const dir = tree(t, { 'etc/istio/conf/shop/a.yaml': ENTRY, 'etc/istio/conf/shop/b.yaml': canary });
+  assert.match(
+    (await checked(dir.path)).text,
+    /^\S+b\.yaml:1:1: info VM0220: [^\n]+\n2 files: 0 errors, 0 warnings, 1 info\n$/,
+  );
+  dir.write('etc/istio/istiod.yaml', 'revision: canary\n');
+  assert.match((await checked(dir.path)).text, /2 files: 0 errors, 0 warnings, 0 infos\n$/);
+});
+
+test('a certificate for TLS that can not be served is an error, unless TLS is switched off', async (t) => {
+  const dir = tree(t, { 'etc/istio/conf/shop/a.yaml': ENTRY, 'etc/certs/cert-chain.pem': 'no PEM' });
+  const { code, text } = await checked(dir.path);
+  assert.equal(code, 2);
+  assert.match(text, /etc\/certs\/cert-chain\.pem:1:1: error VM0501: etc\/certs\/key\.pem is missing beside/);
+  dir.write('etc/istio/istiod.yaml', 'listen: {grpcTls: ""}\n');
+  assert.equal((await checked(dir.path)).code, 0);
+});
+
+test('what is no file in the place of a file of options is an error, and does not block', async (t) => {
+  const dir = tree(t, { 'etc/istio/conf/shop/a.yaml': ENTRY });
+  for (const name of ['istiod.yaml', 'mesh.yaml']) symlinkSync('/dev/zero', dir.at(`etc/istio/${name}`));
+  const { code, text } = await checked(dir.path);
+  assert.equal(code, 2);
+  assert.match(text, /istiod\.yaml:1:1: error VM0101: it can not be read: it is no regular file/);
+  assert.match(text, /mesh\.yaml:1:1: error VM0101: it can not be read: it is no regular file/);
 });
