@@ -20,7 +20,8 @@ import { type EndpointScope, isDns } from './endpoint-groups.ts';
 import { deriveGrpcClusters } from './grpc/clusters.ts';
 import { type Mesh, namespacedHost, ONE } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
-import type { OutboundEntry, OutboundPlan } from './outbound-plan.ts';
+import type { OutboundEntry } from './outbound-plan.ts';
+import type { PlanSource } from './outbound-plan-source.ts';
 import { deriveOwnClusters } from './own-clusters.ts';
 import type { ScopedResources } from './resource-types.ts';
 import { unionCollection } from './union-collection.ts';
@@ -37,7 +38,7 @@ interface ClusterKey {
 
 /** All clusters to services that proxies of a kind have. Interned. */
 interface ClustersKey {
-  readonly plan: OutboundPlan;
+  readonly source: PlanSource;
   readonly view: ClusterView;
   readonly lookupFamily: DnsLookupFamily;
   readonly endpoints: EndpointScope;
@@ -133,22 +134,19 @@ export function deriveClusters(graph: Graph, mesh: Mesh, outbound: Outbound): Sc
       ...(inside ? { endpoints: inside } : {}),
     }));
   };
-  const toServices = graph.collection<ClustersKey, string, EncodedResource>('clusters', {
-    items: ({ plan }) => plan.entries.keys(),
-    value: (name, set) => {
-      const entry = set.plan.entries.get(name);
-      return entry && clusters.get(keyOf(entry, set));
-    },
+  const toServices = graph.collectionOfParts<ClustersKey, string, OutboundEntry, EncodedResource>('clusters', {
+    parts: ({ source }) => outbound.sources.entries.get(source),
+    value: (_name, entry, set) => clusters.get(keyOf(entry, set)),
     equals: sameVersion,
   });
   const setOf = graph.derived<ProxyScope, ClustersKey | undefined>('clustersOf', (proxy) => {
     const set = outbound.scopeOf.get(proxy);
     if (set === undefined) return undefined;
     const { view, lookupFamily } = set;
-    const plan = outbound.planOf.get(set);
-    const endpoints = outbound.endpoints.scopeOf(plan, 'dns', proxy);
-    const id = `${numbers.of(plan)}~${numbers.of(view)}~${lookupFamily}~${numbers.of(endpoints)}`;
-    return sets.intern(id, () => ({ plan, view, lookupFamily, endpoints }));
+    const source = outbound.sources.of.get(set);
+    const endpoints = outbound.endpoints.scopeOf(source, 'dns', proxy);
+    const id = `${numbers.of(source)}~${numbers.of(view)}~${lookupFamily}~${numbers.of(endpoints)}`;
+    return sets.intern(id, () => ({ source, view, lookupFamily, endpoints }));
   });
   const grpc = deriveGrpcClusters(graph, mesh, outbound);
   const own = deriveOwnClusters(graph, mesh, outbound, facets);

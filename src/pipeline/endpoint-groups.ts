@@ -17,7 +17,8 @@ import type { Service } from '../model/service.ts';
 import { policyOfSubset, tlsOfSubset, withMeshDefaults } from '../model/traffic-policy.ts';
 import { type Mesh, namespacedHost } from './mesh.ts';
 import { deriveNetworkGateways } from './network-gateways.ts';
-import type { OutboundEntry, OutboundPlan } from './outbound-plan.ts';
+import type { OutboundEntry } from './outbound-plan.ts';
+import type { OutboundPlanSources, PlanSource } from './outbound-plan-source.ts';
 import { derivePlaintextNodes } from './plaintext-nodes.ts';
 
 /**
@@ -35,7 +36,7 @@ export interface EndpointScope {
 /** The endpoints of clusters as proxies see them. */
 export interface EndpointGroups {
   /** Proxies of the same endpoint scope see the same endpoints in all clusters of the plan that are found this way. */
-  scopeOf(plan: OutboundPlan, kind: EndpointKind, scope: ProxyScope): EndpointScope;
+  scopeOf(source: PlanSource, kind: EndpointKind, scope: ProxyScope): EndpointScope;
   /** What of it counts for one entry; equal views are one object. */
   viewOf(entry: OutboundEntry, scope: EndpointScope): EndpointView;
   /** The same for a proxy that has no plan. */
@@ -78,7 +79,7 @@ interface Balance {
   readonly outlierDetection: boolean;
 }
 
-export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
+export function deriveEndpointGroups(graph: Graph, mesh: Mesh, sources: OutboundPlanSources): EndpointGroups {
   const views = new Interner<EndpointView>();
   const scopes = new Interner<EndpointScope>();
   const isPlaintext = derivePlaintextNodes(graph, mesh);
@@ -112,12 +113,13 @@ export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
     },
     { equals: deepEqual },
   );
-  const needsOfPlan = (kind: EndpointKind): Derived<OutboundPlan, Needs> =>
+  const needsOfPlan = (kind: EndpointKind): Derived<PlanSource, Needs> =>
     graph.derived(
       `${kind}Needs`,
-      ({ entries }) => {
+      (source) => {
         let needs = NO_NEEDS;
-        for (const entry of entries.values()) if (kindOf(entry) === kind) needs = bothNeeds(needs, needsOf.get(entry));
+        for (const entry of sources.entries.get(source).values())
+          if (kindOf(entry) === kind) needs = bothNeeds(needs, needsOf.get(entry));
         return needs;
       },
       { equals: deepEqual },
@@ -139,8 +141,8 @@ export function deriveEndpointGroups(graph: Graph, mesh: Mesh): EndpointGroups {
       ...(local.labels.length > 0 && Object.keys(labels).length > 0 ? { labels: named } : {}),
     };
   };
-  const scopeOf: EndpointGroups['scopeOf'] = (plan, kind, scope) =>
-    scopes.intern(neededOf(needs[kind].get(plan), scope));
+  const scopeOf: EndpointGroups['scopeOf'] = (source, kind, scope) =>
+    scopes.intern(neededOf(needs[kind].get(source), scope));
 
   const viewOf: EndpointGroups['viewOf'] = (entry, scope) => {
     const needed = needsOf.get(entry);

@@ -10,7 +10,8 @@ import { type EndpointScope, isDns } from './endpoint-groups.ts';
 import { entryNamed } from './grpc/clusters.ts';
 import type { Mesh } from './mesh.ts';
 import type { Outbound } from './outbound.ts';
-import type { OutboundEntry, OutboundPlan } from './outbound-plan.ts';
+import type { OutboundEntry } from './outbound-plan.ts';
+import type { PlanSource } from './outbound-plan-source.ts';
 import type { ScopedResources } from './resource-types.ts';
 import { unionCollection } from './union-collection.ts';
 
@@ -22,15 +23,15 @@ interface AssignmentKey {
   readonly view: EndpointView;
 }
 
-/** All load assignments of a plan, as proxies of an endpoint scope have them. Interned. */
+/** All load assignments of a plan's source, as proxies of an endpoint scope have them. Interned. */
 interface AssignmentsKey {
-  readonly plan: OutboundPlan;
+  readonly source: PlanSource;
   readonly scope: EndpointScope;
 }
 
 /** Endpoints of every cluster that asks for them. A cluster that has none is told so. */
 export function deriveEndpoints(graph: Graph, mesh: Mesh, outbound: Outbound): ScopedResources {
-  const { endpoints, entryNumbers } = outbound;
+  const { endpoints, entryNumbers, sources } = outbound;
   const keys = new WeakInterner<AssignmentKey>();
   const sets = new WeakInterner<AssignmentsKey>();
   const numbers = new ObjectNumbers();
@@ -68,21 +69,21 @@ export function deriveEndpoints(graph: Graph, mesh: Mesh, outbound: Outbound): S
     },
     equals: sameVersion,
   });
-  const assignments = graph.collection<AssignmentsKey, string, EncodedResource>('loadAssignments', {
-    items: ({ plan }) => [...plan.entries.values()].filter((e) => e.discovery === 'EDS').map(({ name }) => name),
-    value: (name, { plan, scope }) => {
-      const entry = plan.entries.get(name);
-      if (entry === undefined) return undefined;
-      return assignment.get(keyOf(entry, endpoints.viewOf(entry, scope)));
+  const assignments = graph.collectionOfParts<AssignmentsKey, string, OutboundEntry, EncodedResource>(
+    'loadAssignments',
+    {
+      parts: ({ source }) =>
+        new Map([...sources.entries.get(source)].filter(([, { discovery }]) => discovery === 'EDS')),
+      value: (_name, entry, { scope }) => assignment.get(keyOf(entry, endpoints.viewOf(entry, scope))),
+      equals: sameVersion,
     },
-    equals: sameVersion,
-  });
+  );
   const setOf = graph.derived<ProxyScope, AssignmentsKey | undefined>('assignmentsOf', (proxy) => {
     const set = outbound.scopeOf.get(proxy);
     if (set === undefined) return undefined;
-    const plan = outbound.planOf.get(set);
-    const scope = endpoints.scopeOf(plan, 'eds', proxy);
-    return sets.intern(`${numbers.of(plan)}~${numbers.of(scope)}`, () => ({ plan, scope }));
+    const source = sources.of.get(set);
+    const scope = endpoints.scopeOf(source, 'eds', proxy);
+    return sets.intern(`${numbers.of(source)}~${numbers.of(scope)}`, () => ({ source, scope }));
   });
   return unionCollection(
     'endpoints',

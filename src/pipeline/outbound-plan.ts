@@ -40,6 +40,8 @@ export interface OutboundPlan {
 
 export interface OutboundPlans {
   readonly of: Derived<OutboundScope, OutboundPlan>;
+  /** That of a namespace which has and sees nothing of its own. */
+  readonly ofEverybody: Derived<PlanKind, OutboundPlan>;
   /** What a proxy has under a cluster's name, from the service that it knows by the name's host. */
   entryOf(scope: Pick<ProxyScope, 'namespace' | 'labels'>, service: Service, name: string): OutboundEntry | undefined;
   /** A number for each entry, for keys. */
@@ -59,12 +61,13 @@ export function deriveOutboundPlan(graph: Graph, mesh: Mesh): OutboundPlans {
 
   /** Namespaces that see the same services share the list. */
   const known = new WeakMap<readonly Service[], ServiceList>();
-  const services = graph.derived<OutboundScope, ServiceList>('outboundServices', ({ namespace, sidecar }) => {
-    const { services: seen } = mesh.sidecarScope.get({ namespace, sidecar });
+  const listFor = (scope: Pick<ProxyScope, 'namespace' | 'sidecar'>): ServiceList => {
+    const { services: seen } = mesh.sidecarScope.get(scope);
     return cached(known, seen, () =>
       lists.intern(serviceNumbers.ofAll(seen), () => ({ services: seen, byHost: Map.groupBy(seen, hostnameOf) })),
     );
-  });
+  };
+  const services = graph.derived<OutboundScope, ServiceList>('outboundServices', listFor);
   /** By namespace the hosts of rules that are in it or are meant for it: about all others it knows what everybody knows. */
   const hostsByNamespace = graph.derived<'', ReadonlyMap<string, readonly Hostname[]>>(
     'destinationRuleHostsByNamespace',
@@ -137,11 +140,15 @@ export function deriveOutboundPlan(graph: Graph, mesh: Mesh): OutboundPlans {
     const namespace = hostsFor.get(scope.namespace).length > 0 ? scope.namespace : ANY_NAMESPACE;
     return planned.get(planKey({ list: services.get(scope), namespace, labels, type: view.type, passesTls }));
   });
+  const ofEverybody = graph.derived<PlanKind, OutboundPlan>('sharedOutboundPlan', (kind) => {
+    const list = listFor({ namespace: '', sidecar: '' });
+    return planned.get(planKey({ ...kind, list, namespace: ANY_NAMESPACE, labels: NO_LABELS }));
+  });
   const entryOf: OutboundPlans['entryOf'] = (scope, service, name) => {
     const rule = hasRule.get(ONE)(service.hostname) ? mesh.destinationRule(scope, service, 'outbound') : undefined;
     return entries.of(service, rule, 'sidecar').find((entry) => entry.name === name);
   };
-  return { of, entryOf, numbers, hasRule };
+  return { of, ofEverybody, entryOf, numbers, hasRule };
 }
 
 interface ServiceList {
@@ -161,13 +168,17 @@ function servicesAbout({ services, byHost }: ServiceList, hosts: readonly Hostna
   return new Set([...overlapping, ...hosts.flatMap((host) => byHost.get(host) ?? [])]);
 }
 
+/** What for plans are. As a key it is one object for each. */
+export interface PlanKind {
+  readonly type: ClusterView['type'];
+  readonly passesTls: boolean;
+}
+
 /** What a plan depends on. Interned. */
-interface PlanKey {
+interface PlanKey extends PlanKind {
   readonly list: ServiceList;
   readonly namespace: string;
   readonly labels: Labels;
-  readonly type: ClusterView['type'];
-  readonly passesTls: boolean;
 }
 
 /** Stands for all namespaces that no rule is meant for: it is no namespace's name. */
@@ -192,7 +203,7 @@ class Entries {
   all(
     service: Service,
     rule: ConsolidatedDestinationRule | undefined,
-    { type, passesTls }: Pick<PlanKey, 'type' | 'passesTls'>,
+    { type, passesTls }: PlanKind,
   ): readonly OutboundEntry[] {
     const own = this.of(service, rule, type);
     return passesTls ? [...own, ...this.passing(service, rule, type)] : own;

@@ -6,12 +6,14 @@ import type { Service } from '../model/service.ts';
 import { deriveEndpointGroups, type EndpointGroups } from './endpoint-groups.ts';
 import type { Mesh } from './mesh.ts';
 import { deriveOutboundPlan, type OutboundPlan, type OutboundPlans } from './outbound-plan.ts';
+import { deriveOutboundPlanSources, type OutboundPlanSources } from './outbound-plan-source.ts';
 import { deriveOutboundScope, type OutboundScope } from './outbound-scope.ts';
 
 /** Where a proxy may send traffic to: what its clusters and their endpoints have in common. */
 export interface Outbound {
   readonly scopeOf: Derived<ProxyScope, OutboundScope | undefined>;
   readonly planOf: Derived<OutboundScope, OutboundPlan>;
+  readonly sources: OutboundPlanSources;
   readonly entryOf: OutboundPlans['entryOf'];
   /** Numbers of entries, for keys. */
   readonly entryNumbers: ObjectNumbers;
@@ -24,6 +26,7 @@ export interface Outbound {
 
 export function deriveOutbound(graph: Graph, mesh: Mesh): Outbound {
   const plans = deriveOutboundPlan(graph, mesh);
+  const sources = deriveOutboundPlanSources(graph, plans);
   /** Key `namespace|sidecar|host`. */
   const knownServices = graph.derived<string, Service | undefined>('knownService', (key) => {
     const [namespace = '', sidecar = '', host = ''] = key.split('|');
@@ -32,10 +35,11 @@ export function deriveOutbound(graph: Graph, mesh: Mesh): Outbound {
   return {
     scopeOf: deriveOutboundScope(graph, mesh),
     planOf: plans.of,
+    sources,
     entryOf: plans.entryOf,
     entryNumbers: plans.numbers,
     hasRule: plans.hasRule,
-    endpoints: deriveEndpointGroups(graph, mesh),
+    endpoints: deriveEndpointGroups(graph, mesh, sources),
     knownService: ({ namespace, sidecar }, host) => knownServices.get(`${namespace}|${sidecar}|${host}`),
   };
 }
