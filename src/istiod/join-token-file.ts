@@ -32,13 +32,13 @@ export interface ReadJoinTokens {
 const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** @param text of the file; a token that is wrong is a finding and is left out, the others count */
-export function parseJoinTokens(text: string): ReadJoinTokens {
-  const { value, findings, diagnostics } = readOptions<Written>(
-    JOIN_TOKENS_FILE,
-    text,
-    JoinTokensSchema,
-    tokenFindings,
+/**
+ * @param text of the file; a token that is wrong is a finding and is left out, the others count
+ * @param now milliseconds since 1970
+ */
+export function parseJoinTokens(text: string, now: number = Date.now()): ReadJoinTokens {
+  const { value, findings, diagnostics } = readOptions<Written>(JOIN_TOKENS_FILE, text, JoinTokensSchema, (written) =>
+    tokenFindings(written, now),
   );
   if (value === undefined) return { tokens: undefined, diagnostics };
   const wrong = new Set(findings.filter(({ severity }) => severity === 'error').map(({ path }) => path[1]));
@@ -49,7 +49,7 @@ export function parseJoinTokens(text: string): ReadJoinTokens {
   return { tokens, diagnostics };
 }
 
-function* tokenFindings({ tokens = [] }: Written): Generator<Finding> {
+function* tokenFindings({ tokens = [] }: Written, now: number): Generator<Finding> {
   const known = new Map<string, number>();
   for (const [i, { sha256 = '', namespace = '', serviceAccount = '', expires = '' }] of tokens.entries()) {
     const at = placeOf(['tokens', i]);
@@ -64,5 +64,7 @@ function* tokenFindings({ tokens = [] }: Written): Generator<Finding> {
     if (!NAME.test(serviceAccount)) yield at.at('serviceAccount').error(`"${serviceAccount}" is not a service account`);
     if (!TIME.test(expires) || Number.isNaN(Date.parse(expires)))
       yield at.at('expires').error(`"${expires}" is not a time: write one as 2027-01-31T00:00:00Z`);
+    else if (Date.parse(expires) <= now)
+      yield at.at('expires').warning('the token has expired, and nobody gets a certificate for it: make a new one');
   }
 }

@@ -8,7 +8,7 @@ import { type AuthorityFiles, istioLayout, readAuthority, tlsLayout } from '../s
 import { fileText } from '../sources/read-file.ts';
 import { authoritySettings } from './authority-settings.ts';
 import { JOIN_TOKENS_FILE, parseJoinTokens, type ReadJoinTokens } from './join-token-file.ts';
-import { CHAIN, ServingCertificate } from './serving-certificate.ts';
+import { CHAIN, KEY, OUTSIDE_ROOTS, ServingCertificate } from './serving-certificate.ts';
 
 /**
  * Where an authority may be plugged in: `etc/certs` beside the server's own certificate is such a place, too.
@@ -59,7 +59,9 @@ export function servingFindings(root: string): readonly Diagnostic[] {
     return [];
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    return [finding('error', 'VM0501', CHAIN, error.message)];
+    // One of a single file begins with it.
+    const file = [KEY, OUTSIDE_ROOTS].find((one) => error.message.startsWith(`${one}: `)) ?? CHAIN;
+    return [finding('error', 'VM0501', file, error.message.replace(`${file}: `, ''))];
   }
 }
 

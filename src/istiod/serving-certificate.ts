@@ -10,12 +10,15 @@ import type { SourceLog } from '../sources/source.ts';
 
 /** The server's certificate, of an outside authority. */
 export const CHAIN = 'etc/certs/cert-chain.pem';
-const KEY = 'etc/certs/key.pem';
+export const KEY = 'etc/certs/key.pem';
 /** Roots of an outside authority, beside the server's certificate of it. */
 export const OUTSIDE_ROOTS = 'etc/certs/root-cert.pem';
 /** Beside these the chain is that of an authority. */
 const AUTHORITY = ['etc/certs/ca-cert.pem', 'etc/certs/ca-key.pem'] as const;
 const FILES = [CHAIN, KEY, OUTSIDE_ROOTS, ...AUTHORITY] as const;
+
+/** OpenSSL passes over roots that are none. */
+const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/;
 
 /** How often the files are looked at. A look is three stat(2), and sees links that are swapped and files of other machines, too. */
 const LOOK_EVERY = 1000;
@@ -142,6 +145,11 @@ export class ServingCertificate {
       throw new StartError(EXIT.noInput, `${missing} is missing beside ${there}: ${advice}`);
     }
     const own = this.#authority?.pair();
+    if (roots !== undefined && !CERTIFICATE.test(roots))
+      throw new StartError(
+        EXIT.config,
+        `${OUTSIDE_ROOTS}: it holds no certificate in PEM form: put roots there, or remove it`,
+      );
     // Files that were served once are not gone for good: what they held stays.
     if (!isThere && (own === undefined || this.#isOfFiles)) return undefined;
     const pair = isThere ? { cert: chain, key } : { cert: own?.chain, key: own?.key };
@@ -152,6 +160,13 @@ export class ServingCertificate {
       // What was made here fits together.
       if (isThere || roots !== undefined) createSecureContext(options);
     } catch (error) {
+      for (const [file, text, what] of [
+        [CHAIN, chain, 'certificate'],
+        [KEY, key, 'private key'],
+      ] as const) {
+        if (text !== undefined && !text.includes('-----BEGIN '))
+          throw new StartError(EXIT.config, `${file}: it holds no ${what} in PEM form`, { cause: error });
+      }
       const files = roots === undefined ? `${CHAIN} and ${KEY}` : [CHAIN, KEY, OUTSIDE_ROOTS].join(', ');
       throw new StartError(EXIT.config, `${files} can not be used: ${opensslReason(error)}`, { cause: error });
     }

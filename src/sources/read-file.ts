@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { systemReason } from './source.ts';
 
 /**
@@ -40,7 +40,10 @@ export function fileText(path: string, limit: number): string | undefined {
   } catch (error) {
     throw failed(systemReason(error) ?? String(error), error);
   }
-  if (content === undefined && existsSync(path)) throw failed('it is no regular file: put a file in its place');
+  const other = content === undefined ? statSync(path, { throwIfNoEntry: false }) : undefined;
+  if (other !== undefined) {
+    throw failed(`it is ${other.isDirectory() ? 'a directory' : 'no regular file'}: put a file in its place`);
+  }
   if (content !== undefined && content.length > limit) throw new Error(`it is larger than ${limit} bytes`);
   return content && Buffer.from(content).toString('utf8');
 }

@@ -66,7 +66,7 @@ const CASES: Readonly<Record<string, Case>> = {
     prepare: (dir) => mkdirSync(dir.at('etc/istio/istiod.yaml'), { recursive: true }),
     code: 78,
     says: [
-      'istiod: etc/istio/istiod.yaml:1:1: error VM0101: can not be read: it is a directory: put a file in its place',
+      'istiod: etc/istio/istiod.yaml:1:1: error VM0101: it can not be read: it is a directory: put a file in its place',
     ],
   },
   'a directory of configuration that is none': {

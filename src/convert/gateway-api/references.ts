@@ -98,7 +98,8 @@ export function backendOf({ ref, path, referrer, needsGrant }: BackendQuestion, 
   if (port === undefined) return fatal('the reference needs a "port"');
   const destination: Destination = { host: found.host, port: { number: port } };
   if (found.isKnown) return { destination };
-  return { destination, problem: problem('BackendNotFound', `there is no ${kind} "${found.shown}"`) };
+  const what = kind === 'Hostname' ? 'service of the mesh' : kind;
+  return { destination, problem: problem('BackendNotFound', `there is no ${what} "${found.shown}"`) };
 }
 
 interface FoundHost {

@@ -204,6 +204,14 @@ test('a certificate for TLS that can not be served is an error, unless TLS is sw
   const { code, text } = await checked(dir.path);
   assert.equal(code, 2);
   assert.match(text, /etc\/certs\/cert-chain\.pem:1:1: error VM0501: etc\/certs\/key\.pem is missing beside/);
+  dir.write('etc/certs/key.pem', 'no PEM');
+  assert.match(
+    (await checked(dir.path)).text,
+    /cert-chain\.pem:1:1: error VM0501: it holds no certificate in PEM form/,
+  );
+  dir.remove('etc/certs');
+  dir.write('etc/certs/root-cert.pem', 'no PEM');
+  assert.match((await checked(dir.path)).text, /root-cert\.pem:1:1: error VM0501: it holds no certificate in PEM form/);
   dir.write('etc/istio/istiod.yaml', 'listen: {grpcTls: ""}\n');
   assert.equal((await checked(dir.path)).code, 0);
 });

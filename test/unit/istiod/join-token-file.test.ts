@@ -8,6 +8,7 @@ import { ownerOf } from '../../../src/security/join-tokens.ts';
 import { WorkDir } from '../../support/work-dir.ts';
 
 const HASH = 'a'.repeat(64);
+const NOW = Date.parse('2026-06-01T00:00:00Z');
 
 function line(over: Readonly<Record<string, string>> = {}): string {
   const token = { sha256: HASH, namespace: 'shop', serviceAccount: 'client', expires: '2027-01-31T00:00:00Z', ...over };
@@ -15,7 +16,7 @@ function line(over: Readonly<Record<string, string>> = {}): string {
 }
 
 test('tokens are read with whose they are and until when', () => {
-  const { tokens, diagnostics } = parseJoinTokens(`tokens:\n${line({ sha256: HASH.toUpperCase() })}`);
+  const { tokens, diagnostics } = parseJoinTokens(`tokens:\n${line({ sha256: HASH.toUpperCase() })}`, NOW);
   assert.deepEqual(diagnostics, []);
   assert.deepEqual(tokens, [
     { sha256: HASH, namespace: 'shop', serviceAccount: 'client', expires: Date.parse('2027-01-31T00:00:00Z') },
@@ -31,7 +32,7 @@ test('a token that is wrong is named with its place, and the others count', () =
     { sha256: 'd'.repeat(64), expires: 'never' },
     { sha256: HASH },
   ];
-  const { tokens, diagnostics } = parseJoinTokens(`tokens:\n${line()}${wrong.map(line).join('')}`);
+  const { tokens, diagnostics } = parseJoinTokens(`tokens:\n${line()}${wrong.map(line).join('')}`, NOW);
   assert.equal(tokens?.length, 1);
   assert.deepEqual(
     diagnostics.map(({ location, path }) => [location.line, path]),
@@ -55,7 +56,7 @@ test('the lines of the guide make a token for each machine', () => {
     execFileSync('sh', ['-eu', '-c', script], { cwd: dir.path });
     return dir.read('istio-token');
   });
-  const { tokens = [], diagnostics } = parseJoinTokens(dir.read('etc/istio/join-tokens.yaml'));
+  const { tokens = [], diagnostics } = parseJoinTokens(dir.read('etc/istio/join-tokens.yaml'), NOW);
   assert.deepEqual(diagnostics, []);
   assert.deepEqual(
     made.map((token) => ownerOf(token, tokens, 0)?.serviceAccount),
@@ -69,4 +70,14 @@ test('of a file that can not be read at all nothing is taken', () => {
     assert.ok(diagnostics.length > 0, text);
     if (text !== 'token: []') assert.equal(tokens, undefined, text);
   }
+});
+
+test('a token that has expired is told', () => {
+  const text = `tokens:\n${line()}${line({ sha256: 'b'.repeat(64), expires: '2026-01-31T00:00:00Z' })}`;
+  const { tokens, diagnostics } = parseJoinTokens(text, NOW);
+  assert.equal(tokens?.length, 2);
+  assert.deepEqual(
+    diagnostics.map(({ severity, location, path }) => [severity, location.line, path]),
+    [['warning', 3, 'tokens[1].expires']],
+  );
 });
