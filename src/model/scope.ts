@@ -38,7 +38,7 @@ export interface ProxyScope {
   readonly dnsDomain: string;
   readonly labels: Labels;
   readonly serviceAccount: string;
-  /** The Sidecar object that applies, or empty. */
+  /** The Sidecar object that applies, or empty; of routers `OF_ROUTERS`. */
   readonly sidecar: ConfigKey | '';
   readonly interceptionMode: InterceptionMode;
   readonly capabilities: Capabilities;
@@ -58,6 +58,9 @@ export interface ProxyScope {
   /** Node metadata that translation reads (`MESH_ID`, `PROXY_CONFIG`, `HTTP_PROXY_PORT`, `UNPRIVILEGED_POD`, …), normalised. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
+
+/** In the place of a Sidecar's key: routers have none, and see of a host the first service, whosever it is. */
+export const OF_ROUTERS: ConfigKey = 'router';
 
 /**
  * What selection needs to know of a VirtualService. The object itself is read by `key` (`mesh.virtualService.get(key)`) only where

@@ -11,6 +11,8 @@ export interface SidecarScopeInput {
   /** Of the proxies, which may differ from the Sidecar's own when that stands in the root namespace. */
   readonly namespace: string;
   readonly sidecar?: Config<Sidecar>;
+  /** Of routers: no service comes first for being of their namespace, and routes import none. */
+  readonly ofRouters: boolean;
   /** Services visible to the namespace, in order of precedence. */
   readonly services: readonly Service[];
   /** VirtualServices of gateway `mesh` visible to the namespace, in order of precedence. */
@@ -32,7 +34,7 @@ interface HostSet {
 const ANY_NAMESPACE = '*';
 
 /**
- * @see istio/istio pilot/pkg/model/sidecar.go `convertToSidecarScope`
+ * @see istio/istio pilot/pkg/model/sidecar.go `convertToSidecarScope`, `DefaultSidecarScopeForGateway`
  */
 export function sidecarScope(input: SidecarScopeInput): SidecarScope {
   const { namespace, sidecar, meshOutboundPolicy } = input;
@@ -96,7 +98,8 @@ function listenerOf(
   const matchPort = Boolean(port?.number) && parseProtocol(port?.protocol ?? '') !== 'HTTP_PROXY';
   const portNumber = matchPort ? port?.number : undefined;
   const virtualServices = selectVirtualServices(input.virtualServices, hosts);
-  const services = oneNamespacePerHost(selectServices(input.services, hosts, portNumber), input.namespace);
+  const selected = selectServices(input.services, hosts, portNumber);
+  const services = input.ofRouters ? selected : oneNamespacePerHost(selected, input.namespace);
   return {
     ...(listener ? { listener } : {}),
     matchPort,
@@ -217,11 +220,12 @@ function mostSpecificVirtualServices(
 /** Imported services and the destinations of imported VirtualServices, one per hostname, in order of arrival. */
 function importedServices(
   egress: readonly EgressListener[],
-  { destinationsOf, inferredService }: SidecarScopeInput,
+  { destinationsOf, inferredService, ofRouters }: SidecarScopeInput,
 ): ReadonlyMap<Hostname, Service> {
   const out = new Map<Hostname, Service>();
   for (const { services, virtualServices, listener, matchPort } of egress) {
     for (const service of services) addService(out, service);
+    if (ofRouters) continue;
     for (const vs of virtualServices) {
       for (const [host, ports] of destinationsOf(vs)) {
         const service = inferredService(host);

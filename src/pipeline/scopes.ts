@@ -9,7 +9,7 @@ import type { Config, ConfigKey } from '../config/config.ts';
 import type { Derived, Graph, Input } from '../derive/graph.ts';
 import { ipFamiliesOf } from '../model/node.ts';
 import type { Proxy } from '../model/proxy.ts';
-import type { ProxyScope, SidecarScope } from '../model/scope.ts';
+import { OF_ROUTERS, type ProxyScope, type SidecarScope } from '../model/scope.ts';
 import type { Service, ServiceTarget } from '../model/service.ts';
 import { sidecarScope as sidecarScopeOf } from '../model/sidecar-scope.ts';
 import { tracedAs } from '../model/traced-as.ts';
@@ -103,7 +103,7 @@ export function deriveScopes(
       network: proxy.network,
     });
     const targets = own.targets({ ...proxy, labels });
-    const sidecar = proxy.type === 'sidecar' ? sidecarFor(proxy.namespace, labels) : '';
+    const sidecar = proxy.type === 'sidecar' ? sidecarFor(proxy.namespace, labels) : OF_ROUTERS;
     const ingress = configuration.config<Sidecar>(sidecar)?.spec.ingress ?? [];
     const scope: Omit<ProxyScope, 'key'> = {
       type: proxy.type,
@@ -134,11 +134,13 @@ export function deriveScopes(
   const computed = graph.derived<string, SidecarScope>('sidecarScope', (id) => {
     const at = id.indexOf('|');
     const namespace = id.slice(0, at);
-    const sidecar = configuration.config<Sidecar>(id.slice(at + 1));
+    const sidecarKey = id.slice(at + 1);
+    const sidecar = configuration.config<Sidecar>(sidecarKey);
     const policy = configuration.facet('outboundTrafficPolicy');
     return sidecarScopeOf({
       namespace,
       ...(sidecar ? { sidecar } : {}),
+      ofRouters: sidecarKey === OF_ROUTERS,
       services: services.visibleServices.get(namespace),
       virtualServices: virtualServices.virtualServicesForGateway.get(`${namespace}|${MESH_GATEWAY}`),
       destinationsOf: (vs) => {
@@ -159,7 +161,8 @@ export function deriveScopes(
   const sidecarScopes = graph.derived<string, SidecarScope>('sidecarScopeOf', (id) => {
     const at = id.indexOf('|');
     const namespace = id.slice(0, at);
-    if (at < id.length - 1 || isDistinct(distinct.get(ONE), namespace)) return computed.get(id);
+    const ofSidecar = at < id.length - 1 && !id.endsWith(`|${OF_ROUTERS}`);
+    if (ofSidecar || isDistinct(distinct.get(ONE), namespace)) return computed.get(id);
     return { ...computed.get('|'), namespace };
   });
   const targets = graph.derived<ProxyScope, readonly ServiceTarget[]>('targets', (scope) =>

@@ -11,7 +11,7 @@ import type { DestinationFacts } from '../../envoy/routes/destination.ts';
 import { hostAndPort } from '../../envoy/routes/domains.ts';
 import type { MergedGateway, MergeStyle } from '../../model/merged-gateway.ts';
 import type { MergedServer } from '../../model/merged-gateway-server.ts';
-import type { ProxyScope } from '../../model/scope.ts';
+import { OF_ROUTERS, type ProxyScope } from '../../model/scope.ts';
 import type { Service } from '../../model/service.ts';
 import { isVisible, visibilityOf } from '../../model/visibility.ts';
 import type { EncodedResource } from '../../proto/resource-set.ts';
@@ -57,8 +57,6 @@ export interface GatewayRoutes {
   readonly configurations: Collection<SetKey, string, EncodedResource>;
 }
 
-const SIDECAR = '';
-
 /** A plan names the virtual hosts of a configuration; each of these is translated on its own, as those of sidecars are. */
 export function deriveGatewayRoutes(
   graph: Graph,
@@ -80,7 +78,7 @@ export function deriveGatewayRoutes(
       const service =
         near !== undefined && isSeen(near, namespace, mesh)
           ? near
-          : outbound.knownService({ namespace, sidecar: SIDECAR }, host);
+          : outbound.knownService({ namespace, sidecar: OF_ROUTERS }, host);
       if (service === undefined) return {};
       const { externalName, ports, persistentSession: session } = service;
       const [only, ...others] = ports;
@@ -184,7 +182,7 @@ export function deriveGatewayRoutes(
     const { proxyHeaders } = proxyConfigOf(scope, mesh);
     const view: GatewayRouteView = {
       namespace: scope.namespace,
-      sidecar: SIDECAR,
+      sidecar: OF_ROUTERS,
       labels: labelsOf(scope, merged),
       style: mergeStyle(scope),
       includeRequestAttemptCount: proxyHeaders?.attemptCount?.disabled !== true,
