@@ -53,6 +53,7 @@ import { patientSink } from './patient-sink.ts';
 import { resourceProvider } from './provider.ts';
 import { refusedFrom } from './refused-from.ts';
 import { Security } from './security.ts';
+import { authorityKeys } from './security-files.ts';
 import { Servers, type ServerTransport } from './servers.ts';
 import type { Settings } from './settings.ts';
 import { CONFIG_DIRECTORY, configSources, startSource } from './sources.ts';
@@ -229,7 +230,11 @@ async function start({ root, settings, env, log }: IstiodOptions, held: Held): P
   const named = graph.watch(pipeline.mesh.fileSecrets.named, ONE, (now) =>
     queueMicrotask(() => certificates.follow(now)),
   );
-  const certificates = new Certificates(convergence.sink(store.source(CERTIFICATE_SOURCE)), named.value, { root, log });
+  const certificates = new Certificates(convergence.sink(store.source(CERTIFICATE_SOURCE)), named.value, {
+    root,
+    log,
+    own: authorityKeys(effective),
+  });
   const vips = new VipFile({ directory: join(root, STATE_DIRECTORY, 'vips'), log: quiet });
   const releaseVips = pipeline.mesh.vips.hold(vips);
   const keyFile = new KeySetFile({ directory: join(root, STATE_DIRECTORY, 'jwks'), log: quiet });

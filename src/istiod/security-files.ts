@@ -18,6 +18,11 @@ export function authorityPlaces(directory: string): readonly AuthorityFiles[] {
   return [tlsLayout(directory), istioLayout(directory), istioLayout('etc/certs')];
 }
 
+/** Files with keys of an authority, which nobody is handed whatever configuration names. */
+export function authorityKeys(env: Environment): readonly string[] {
+  return authorityPlaces(authoritySettings(env, { warn: () => undefined }).directory).map(({ key }) => key);
+}
+
 /** @returns undefined when the file is not there @throws Error with the reason in words */
 export function readText(root: string, path: string): string | undefined {
   return fileText(resolve(root, path), LIMITS.certificateBytes);

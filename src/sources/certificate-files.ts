@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { realpathSync } from 'node:fs';
-import { join, resolve, sep } from 'node:path';
+import { resolve, sep } from 'node:path';
 import { decodedText, validityOf } from '../base/certificate.ts';
 import type { Diagnostic } from '../base/diagnostic.ts';
 import type { FileSecret } from '../config/file-secrets.ts';
@@ -34,20 +34,32 @@ export function pathsOf(secret: FileSecret): readonly string[] {
   return Object.values(entriesOf(secret));
 }
 
+/** Where files of secrets are, and which are handed out to nobody. */
+export interface CertificatePlaces {
+  /** The working directory, which paths are relative to. */
+  readonly root: string;
+  /** Beside those that are istiod's own in every working directory. */
+  readonly own: readonly string[];
+}
+
 /**
  * Reads the files of a secret and checks them.
  *
- * @param root the working directory, which paths are relative to
  * @param held until when that holds what is served; a certificate that has expired does not take its place
  * @param now milliseconds since 1970
  * @returns the object that the files make, or that they can not be taken. That some are not there is no finding unless they
  *   were before: the proxies that need them may have them
  */
-export function readSecret(root: string, secret: FileSecret, held: number | undefined, now: number): ParsedDocument {
+export function readSecret(
+  places: CertificatePlaces,
+  secret: FileSecret,
+  held: number | undefined,
+  now: number,
+): ParsedDocument {
   const entries = Object.entries(entriesOf(secret));
   const data: Record<string, string> = {};
   for (const [entry, path] of entries) {
-    const content = readBounded(root, path);
+    const content = readBounded(places, path);
     if (content === undefined && held === undefined) return { ...refused(secret, path, ''), diagnostics: [] };
     if (content === undefined) return refused(secret, path, 'it is not there any more');
     if (typeof content === 'string') return refused(secret, path, content);
@@ -74,10 +86,11 @@ export function heldUntil({ configs }: ParsedDocument): number | undefined {
 }
 
 /** @returns why it can not be read, or undefined when it is not there */
-function readBounded(root: string, path: string): Uint8Array | string | undefined {
+function readBounded({ root, own }: CertificatePlaces, path: string): Uint8Array | string | undefined {
   const absolute = resolve(root, path);
   try {
-    if (isOwn(root, absolute)) return 'it is a file of istiod itself, which is handed out to nobody: name another one';
+    if (isOwn(root, absolute, own))
+      return 'it is a file of istiod itself, which is handed out to nobody: name another one';
     const content = fileContent(absolute, LIMITS.certificateBytes);
     const isLarge = content !== undefined && content.length > LIMITS.certificateBytes;
     return isLarge ? `it is larger than ${LIMITS.certificateBytes} bytes, which no certificate is` : content;
@@ -90,10 +103,10 @@ function readBounded(root: string, path: string): Uint8Array | string | undefine
   }
 }
 
-function isOwn(root: string, path: string): boolean {
+function isOwn(root: string, path: string, others: readonly string[]): boolean {
   const real = realpathSync(path);
-  return OWN_FILES.some((own) => {
-    const at = realOr(join(root, own));
+  return [...OWN_FILES, ...others].some((own) => {
+    const at = realOr(resolve(root, own));
     return real === at || real.startsWith(at + sep);
   });
 }

@@ -18,6 +18,8 @@ export interface CertificatesOptions {
    */
   readonly patience?: number;
   readonly rescan?: number;
+  /** Further files that are handed out to nobody, as the keys of an authority; relative to `root`, or absolute. */
+  readonly own?: readonly string[];
 }
 
 /** The files of one secret as they were last taken. */
@@ -46,7 +48,7 @@ export class Certificates {
 
   /** Begins with the files that are named now: what they make is in the sink when this returns. */
   constructor(sink: ConfigSink, named: readonly FileSecret[], options: CertificatesOptions) {
-    this.#options = { clock: SYSTEM_CLOCK, patience: 2000, rescan: 30_000, ...options };
+    this.#options = { clock: SYSTEM_CLOCK, patience: 2000, rescan: 30_000, own: [], ...options };
     this.#sink = sink;
     const { root, log, clock, rescan } = this.#options;
     this.#watched = new WatchedFiles({ base: root, log, clock, rescan, changed: (paths) => this.#changed(paths) });
@@ -91,7 +93,8 @@ export class Certificates {
   }
 
   #read(secret: FileSecret, held: number | undefined): ParsedDocument {
-    return readSecret(this.#options.root, secret, held, this.#options.clock.date());
+    const { root, own, clock } = this.#options;
+    return readSecret({ root, own }, secret, held, clock.date());
   }
 
   #changed(paths: ReadonlySet<string>): void {

@@ -16,7 +16,7 @@ import type { Source } from '../../sources/source.ts';
 import { effectiveEnvironment, meshOptions, readEnvironment, strictChecks } from '../environment.ts';
 import { allFindings } from '../findings.ts';
 import { tellTime } from '../hours.ts';
-import { securityFindings, servingFindings } from '../security-files.ts';
+import { authorityKeys, securityFindings, servingFindings } from '../security-files.ts';
 import { OPTIONS_FILE, readSettings } from '../settings.ts';
 import { configSources, startSource } from '../sources.ts';
 import { type Checked, REPORTS, type ReportFormat } from './report.ts';
@@ -83,19 +83,20 @@ async function checkedDirectory(directory: string, env: Environment): Promise<Ch
   const stop = new AbortController();
   if (source !== undefined) await startSource(source, store.source(source.name), stop.signal);
   stop.abort();
-  const written = isRoot ? readEnvironment(directory) : {};
-  const options = meshOptions(effectiveEnvironment(env, written).env, rootNamespace);
+  const effective = effectiveEnvironment(env, isRoot ? readEnvironment(directory) : {}).env;
+  const options = meshOptions(effective, rootNamespace);
   const { analysis, mesh: model } = createPipeline(graph, store.configs, options);
   tellTime(graph, model, Date.now());
   if (isRoot) {
     const named = model.fileSecrets.named.get(ONE);
-    new Certificates(store.source(CERTIFICATE_SOURCE), named, { root: directory, log: QUIET }).close();
+    const own = authorityKeys(effective);
+    new Certificates(store.source(CERTIFICATE_SOURCE), named, { root: directory, log: QUIET, own }).close();
   }
   const ofOptions = isBelow ? diagnostics.map((one) => movedTo(one, join(below, OPTIONS_FILE))) : diagnostics;
   const found = allFindings(store, analysis).map((one) =>
     isBelow && isOfCertificateFile(one) ? movedTo(one, join(below, one.location.file)) : one,
   );
-  const ofSecurity = isRoot ? securityFindings(directory, effectiveEnvironment(env, written).env) : [];
+  const ofSecurity = isRoot ? securityFindings(directory, effective) : [];
   const ofServing = isRoot && settings?.listen.grpcTls !== '' ? servingFindings(directory) : [];
   const placed = [...ofSecurity, ...ofServing].map((one) =>
     isBelow ? movedTo(one, join(below, one.location.file)) : one,

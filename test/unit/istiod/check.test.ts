@@ -224,3 +224,23 @@ test('what is no file in the place of a file of options is an error, and does no
   assert.match(text, /istiod\.yaml:1:1: error VM0101: it can not be read: it is no regular file/);
   assert.match(text, /mesh\.yaml:1:1: error VM0101: it can not be read: it is no regular file/);
 });
+
+test('the key of an authority is handed out by no name, wherever the authority is plugged in', async (t) => {
+  const gateway = `apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {name: edge}
+spec:
+  selector: {app: edge}
+  servers:
+  - port: {number: 443, name: https, protocol: HTTPS}
+    hosts: [a.example.com]
+    tls: {mode: SIMPLE, serverCertificate: etc/ours/ca-cert.pem, privateKey: etc/ours/ca-key.pem}
+`;
+  const dir = tree(t, {
+    'etc/istio/conf/shop/a.yaml': gateway,
+    'etc/istio/mesh.yaml': 'env: {ROOT_CA_DIR: ./etc/ours/}\n',
+    'etc/ours/ca-cert.pem': 'a certificate',
+    'etc/ours/ca-key.pem': 'a key',
+  });
+  assert.match((await checked(dir.path)).text, /ca-key\.pem:1:1: error VM0501: it is a file of istiod itself/);
+});
