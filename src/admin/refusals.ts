@@ -37,7 +37,9 @@ export class Refusals {
       onNack: (stream, typeUrl, nack) => {
         const record = this.#record(stream, typeUrl);
         const { holdsSince } = record;
-        record.refused = [...this.#holding(stream, typeUrl, record), { nack, at: now(), holdsSince }];
+        // What is sent again, as it was away in between, is refused again.
+        const others = this.#holding(stream, typeUrl, record).filter((other) => !isWithin(other.nack, nack));
+        record.refused = [...others, { nack, at: now(), holdsSince }];
       },
       onStreamClose: (stream) => void this.#streams.delete(stream),
     };
@@ -75,4 +77,10 @@ export class Refusals {
         resources.length > 0 && resources.every(({ name, version }) => set?.get(name)?.version === version),
     );
   }
+}
+
+/** Whether all that was refused is refused by another answer, too. */
+function isWithin({ resources }: Nack, other: Nack): boolean {
+  const refused = new Map(other.resources.map(({ name, version }) => [name, version]));
+  return resources.every(({ name, version }) => refused.get(name) === version);
 }

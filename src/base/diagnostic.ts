@@ -27,8 +27,20 @@ export function formatLocation({ file, line, column }: SourceLocation): string {
   return `${file}:${line}:${column}`;
 }
 
-/** `file:line:column: severity CODE: path: message`, the one form of a finding in logs and in `istiod check`. */
+/** `file:line:column: severity CODE: path: message`, the one form of a finding in logs and in `istiod check`: a line. */
 export function formatDiagnostic({ severity, code, message, location, path }: Diagnostic): string {
   const where = path === undefined ? '' : `${path}: `;
-  return `${formatLocation(location)}: ${severity} ${code}: ${where}${message}`;
+  return oneLine(`${formatLocation(location)}: ${severity} ${code}: ${where}${message}`);
+}
+
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+/** A text from elsewhere with its control characters as JSON writes them, so that it ends no line and moves no cursor. */
+export function oneLine(text: string): string {
+  return CONTROL.test(text) ? text.replace(new RegExp(CONTROL, 'gu'), escaped) : text;
+}
+
+function escaped(character: string): string {
+  const code = character.charCodeAt(0);
+  return code < 0x20 ? JSON.stringify(character).slice(1, -1) : `\\u${code.toString(16).padStart(4, '0')}`;
 }

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { oneLine } from '../base/diagnostic.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import { EXIT, StartError } from '../process/failure.ts';
 import { type RunningIstiod, runningIstiod } from './running.ts';
@@ -60,7 +61,7 @@ async function statusLines(istiod: RunningIstiod): Promise<readonly string[]> {
 function proxyLines(streams: readonly JsonObject[]): readonly string[] {
   if (streams.length === 0) return ['no proxy is connected'];
   const rows = streams.map((stream) => [
-    String(stream['proxy']),
+    oneLine(String(stream['proxy'])),
     ...COLUMNS.map((column) => stateText(stream[`${column}_status`])),
     String(stream['since'] ?? ''),
   ]);
@@ -100,9 +101,10 @@ const INSTEAD = {
 
 function refusalLines({ resource, accepted, serving, location, findings, refusedBy = [] }: ObjectStatus) {
   const own = accepted ? [] : [`not taken: ${resource}, ${location}; ${INSTEAD[serving]}`, ...findings.map(indented)];
-  const byProxies = refusedBy.map(
-    ({ proxy, type, message }) => `refused by ${proxy} (${type.toUpperCase()}): ${resource}, ${location}: ${message}`,
-  );
+  const byProxies = refusedBy.map(({ proxy, type, message }) => {
+    const what = `refused by ${proxy} (${type.toUpperCase()}): ${resource}, ${location}`;
+    return oneLine(`${what}: ${message.trim()}`);
+  });
   return [...own, ...byProxies];
 }
 

@@ -65,12 +65,23 @@ test('a directory is compared for the proxies that are connected, place by place
     );
     assert.match(changed.output, /\nsomething changes for 3 of 3 proxies\n$/);
     assert.equal((await istiodEnd(dir.path, ['diff', '.'])).code, 0);
+    assert.equal((await istiodEnd(dir.path, ['diff', 'etc'])).code, 0);
 
     dir.remove('next/shop/b.yaml');
     dir.write('next/shop/rule.yaml', rule('"soon"'));
     const broken = await istiodEnd(dir.path, ['diff', 'next']);
     assert.match(broken.output, /^new error, served as before: next\/shop\/rule\.yaml:6:\d+: error IST0106: /);
     assert.match(broken.output, /\nnothing changes for 3 proxies\n$/);
+
+    dir.write('root/etc/istio/conf/shop/a.yaml', entry('a'));
+    dir.write('root/etc/istio/conf/shop/rule.yaml', rule('"soon"'));
+    for (const part of ['root', 'root/etc', 'root/etc/istio']) {
+      const ofRoot = await istiodEnd(dir.path, ['diff', part]);
+      assert.match(
+        ofRoot.output,
+        /^new error, served as before: root\/etc\/istio\/conf\/shop\/rule\.yaml:6:\d+: error IST0106: [^\n]*\nnothing changes for 3 proxies\n$/,
+      );
+    }
   } finally {
     for (const client of clients) client.close();
   }

@@ -16,6 +16,7 @@ import type { Source } from '../../sources/source.ts';
 import { effectiveEnvironment, meshOptions, readEnvironment, strictChecks } from '../environment.ts';
 import { allFindings } from '../findings.ts';
 import { tellTime } from '../hours.ts';
+import { rootAround } from '../root-around.ts';
 import { authorityKeys, securityFindings, servingFindings } from '../security-files.ts';
 import { OPTIONS_FILE, readSettings } from '../settings.ts';
 import { configSources, startSource } from '../sources.ts';
@@ -39,19 +40,13 @@ export async function check(directory: string, env: Environment, out: Writable):
   if (!existsSync(directory) || !statSync(directory).isDirectory()) {
     throw new StartError(EXIT.noInput, `there is no directory "${directory}"`);
   }
-  const checked = await checkedDirectory(rootAround(directory) ?? directory, env);
+  const checked = await checkedDirectory(
+    rootAround(directory, ['etc', 'etc/istio', 'etc/istio/conf']) ?? directory,
+    env,
+  );
   out.write(REPORTS[format](checked));
   const has = (severity: string) => checked.findings.some((finding) => finding.severity === severity);
   return has('error') || (strictChecks(env) && has('warning')) ? 2 : 0;
-}
-
-/** The root that a directory is a part of when it is its `etc`, `etc/istio` or `etc/istio/conf`: meant is what is served. */
-function rootAround(directory: string): string | undefined {
-  const whole = resolve(directory);
-  const root = ['etc', 'etc/istio', 'etc/istio/conf'].find((part) => whole.endsWith(`/${part}`));
-  if (root === undefined) return undefined;
-  const around = whole.slice(0, -root.length - 1) || '/';
-  return existsSync(join(around, 'etc/istio')) ? relative('', around) || '.' : undefined;
 }
 
 function isFormat(text: string): text is ReportFormat {

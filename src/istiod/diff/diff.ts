@@ -6,6 +6,7 @@ import type { JsonValue } from '../../base/json.ts';
 import type { NodeDescription } from '../../model/node.ts';
 import type { Environment } from '../../process/environment.ts';
 import { EXIT, StartError } from '../../process/failure.ts';
+import { rootAround } from '../root-around.ts';
 import { runningIstiod } from '../running.ts';
 import { compared } from './compare.ts';
 import { nodesIn, nodesInFile } from './nodes.ts';
@@ -18,7 +19,7 @@ const REPORTS: Readonly<Record<string, typeof textReport>> = { text: textReport,
  * Says what would change for which proxies if a directory were served in the place of what the working directory holds.
  *
  * @param root where istiod runs
- * @param directory a root, when it holds `etc/istio`; else a tree that takes the place of `etc/istio/conf`
+ * @param directory a root, when it holds `etc/istio`, or its `etc` or `etc/istio`; else a tree that takes the place of `etc/istio/conf`
  * @param env `DIFF_PROXIES`: a file with the nodes of the proxies; by default those that are connected to the istiod that runs
  *   in `root`. `DIFF_FORMAT`: `text` (the default) or `json`
  * @returns exit code: 0 nothing changes, 1 something does
@@ -36,7 +37,7 @@ export async function diff(root: string, directory: string, env: Environment, ou
   }
   const nodes = await proxiesToCompare(root, env);
   const before = await servedDirectory(root, root, env, nodes);
-  const after = await servedDirectory(root, directory, env, nodes);
+  const after = await servedDirectory(root, rootAround(directory, ['etc', 'etc/istio']) ?? directory, env, nodes);
   const known = new Set(before.findings.map(sameFinding));
   const errors = after.findings.filter((one) => one.severity === 'error' && !known.has(sameFinding(one)));
   const difference = { ...compared(before, after, nodes), errors };

@@ -26,7 +26,9 @@ export function textReport({ groups, proxies, errors }: Difference): string {
   const lines = [
     ...errors.map((error) => `new error, served as before: ${formatDiagnostic(error)}`),
     ...groups.flatMap((group) => [...groupLines(group), '']),
-    changed === 0 ? `nothing changes for ${proxies} proxies` : `something changes for ${changed} of ${proxies} proxies`,
+    changed === 0
+      ? `nothing changes for ${proxies} ${proxies === 1 ? 'proxy' : 'proxies'}`
+      : `something changes for ${changed} of ${proxies} proxies`,
   ];
   return `${lines.join('\n')}\n`;
 }

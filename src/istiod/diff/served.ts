@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import { formatDiagnostic } from '../../base/diagnostic.ts';
 import { ConfigStore } from '../../config/store.ts';
@@ -69,7 +69,16 @@ export async function servedDirectory(
     const session = sessions.connect(node);
     return 'refused' in session ? [] : [[node, session] as const];
   });
-  return { pipeline, findings: allFindings(store, pipeline.analysis), sessions: new Map(connected) };
+  // Of another root, files are called such as an editor opens from here.
+  const placed = ({ location, ...finding }: Diagnostic): Diagnostic => ({
+    ...finding,
+    location: isRoot && !isAbsolute(location.file) ? { ...location, file: join(directory, location.file) } : location,
+  });
+  return {
+    pipeline,
+    findings: allFindings(store, pipeline.analysis).map(placed),
+    sessions: new Map(connected),
+  };
 }
 
 /** The files of a root, with another tree in the place of its `etc/istio/conf`. */
