@@ -10,6 +10,7 @@ import { runs } from '../../support/runs.ts';
 type Spec = Readonly<Record<string, unknown>>;
 
 const TRANSLATIONS = ['cluster', 'loadAssignment', 'ownCluster', 'outboundPlan'];
+const ITEMS = ['clusters', 'loadAssignments'];
 
 const service = (name: string, more: Spec = {}, namespace = 'default'): Config =>
   object(
@@ -32,8 +33,12 @@ const moved = (name: string, address: string): Config => service(name, { endpoin
 
 const WEB = 'outbound|80||web.example.com';
 
-function started(configs: readonly Config[], clients: Readonly<Record<string, Client>> = { one: {} }) {
-  const fixture = meshFixture(configs, TRANSLATIONS);
+function started(
+  configs: readonly Config[],
+  clients: Readonly<Record<string, Client>> = { one: {} },
+  counted: readonly string[] = TRANSLATIONS,
+) {
+  const fixture = meshFixture(configs, counted);
   for (const [name, client] of Object.entries(clients)) fixture.connect(name, client);
   const watches = Object.keys(clients).flatMap((name) => {
     const scope = fixture.pipeline.mesh.scopeOf.get(name);
@@ -75,6 +80,15 @@ test('namespaces that see the same share every cluster, every load assignment an
   assert.deepEqual([...ran()].sort(), ['cluster', 'cluster', 'cluster', 'ownCluster', 'ownCluster', 'ownCluster']);
   edit(service('third'));
   assert.deepEqual([...ran()].sort(), ['cluster', 'loadAssignment', 'outboundPlan']);
+});
+
+test('a service that comes or goes is one more or less in each set, of which nothing else is looked at', () => {
+  const services = Array.from({ length: 20 }, (_, i) => service(`s${i}`));
+  const { edit, remove, ran } = started(services, { a: { namespace: 'a' }, b: { namespace: 'b' } }, ITEMS);
+  edit(service('third'));
+  assert.deepEqual([...ran()].sort(), ITEMS);
+  remove(service('third'));
+  assert.deepEqual(ran(), []);
 });
 
 test('a rule of one namespace shapes the clusters of that namespace only', () => {
