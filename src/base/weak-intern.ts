@@ -24,6 +24,7 @@ export class WeakInterner<T extends object> {
 /** Numbers objects in the order in which they are first seen: a short text for each, where objects stand in a key. */
 export class ObjectNumbers {
   readonly #numbers = new WeakMap<object, number>();
+  readonly #ofLists = new WeakMap<readonly object[], string>();
   #last = 0;
 
   of(object: object | undefined): number {
@@ -34,8 +35,12 @@ export class ObjectNumbers {
     return this.#last;
   }
 
-  /** A short text for a list of objects, the same for the same objects in the same order. */
+  /** A short text for a list of objects, the same for the same objects in the same order. @param objects are not to change */
   ofAll(objects: readonly object[]): string {
-    return contentVersion(new Uint8Array(Uint32Array.from(objects, (object) => this.of(object)).buffer));
+    const known = this.#ofLists.get(objects);
+    if (known !== undefined) return known;
+    const made = contentVersion(new Uint8Array(Uint32Array.from(objects, (object) => this.of(object)).buffer));
+    this.#ofLists.set(objects, made);
+    return made;
   }
 }
