@@ -1,12 +1,12 @@
 import type { ServiceEntry } from '#generated/config/specs.ts';
 import { type CidrBlock, cidrBlock, cidrContains, compareBlocks, networkText } from '../base/cidr.ts';
-import { deepEqual } from '../base/equal.ts';
+import { deepEqual, sameItems } from '../base/equal.ts';
 import type { Hostname } from '../base/host.ts';
 import { append } from '../base/multimap.ts';
 import { compareStrings } from '../base/order.ts';
 import type { Config, ConfigKey } from '../config/config.ts';
 import type { Graph } from '../derive/graph.ts';
-import type { AddressBlock, MeshFacts } from '../model/analysis/facts.ts';
+import type { AddressBlock, MeshFacts, ObjectName } from '../model/analysis/facts.ts';
 import { objectName } from '../model/analysis/names.ts';
 import { addressedPorts, portsWithoutAddress } from '../model/analysis/tcp-services.ts';
 import type { Mesh } from './mesh.ts';
@@ -14,7 +14,7 @@ import type { Mesh } from './mesh.ts';
 export type AddressFacts = Pick<MeshFacts, 'allocatesAddresses' | 'tcpWithoutAddress' | 'overlapping'>;
 
 interface Addresses {
-  readonly name: string;
+  readonly name: ObjectName;
   readonly hosts: readonly Hostname[];
   readonly addresses: readonly string[];
 }
@@ -51,6 +51,11 @@ export function deriveAddressFacts(graph: Graph, mesh: Mesh): AddressFacts {
     },
     { equals: deepEqual },
   );
+  const namesWithoutAddress = graph.derived<string, readonly ObjectName[]>(
+    'tcpNamesWithoutAddress',
+    (port) => withoutAddress.get(port).flatMap((key) => addresses.get(key)?.name ?? []),
+    { equals: sameItems },
+  );
   /** By port: for each `configKey address` the others. */
   const overlaps = graph.derived<string, ReadonlyMap<string, readonly AddressBlock[]>>('overlappingBlocks', (port) => {
     const blocks = byPort.get(port).flatMap((key) => ownedBlocks(key, addresses.get(key)));
@@ -73,7 +78,7 @@ export function deriveAddressFacts(graph: Graph, mesh: Mesh): AddressFacts {
         says('ISTIO_META_DNS_CAPTURE') && (says('ISTIO_META_DNS_AUTO_ALLOCATE') || says('PILOT_ENABLE_IP_AUTOALLOCATE'))
       );
     },
-    tcpWithoutAddress: (port) => withoutAddress.get(String(port)).map((key) => key.split('/').slice(2).join('/')),
+    tcpWithoutAddress: (port) => namesWithoutAddress.get(String(port)),
     overlapping: (key, address, port) => overlapsOf.get(`${port} ${key} ${address}`),
   };
 }

@@ -103,6 +103,10 @@ export function deriveGatewayFacts(
     return new Set(gateways.map((written) => gatewayKey(written, config.namespace)));
   });
   /** Key `namespace/name`. */
+  const isRouted = graph.derived<string, boolean>('isRoutedTo', (name) =>
+    routed.get(name).some((key) => mesh.config(key) !== undefined),
+  );
+  /** Key `namespace/name`. */
   const checked = graph.derived<string, boolean>('checksTokens', (id) => {
     const [namespace = '', name = ''] = id.split('/');
     const gateway = mesh.config<Gateway>(configKey('networking.istio.io', 'Gateway', namespace, name));
@@ -125,7 +129,7 @@ export function deriveGatewayFacts(
   return {
     gatewayRivals: (key) => ofGateway.get(key),
     serversOfGateway: (name, namespace) => servers.get(`${namespace} ${name}`),
-    isRoutedTo: (name) => routed.get(name).length > 0,
+    isRoutedTo: (name) => isRouted.get(name),
     checksTokens: (name) => checked.get(name),
     gatewaysWithCertificate: (key, certificate) => {
       const keys = byCertificate.get(certificate);

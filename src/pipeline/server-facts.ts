@@ -71,8 +71,11 @@ export function deriveServerFacts(
     );
     return new Set(hosts);
   });
+  const sentRequests = graph.derived<Hostname, boolean>('isSentRequests', (host) =>
+    httpDestination.get(host).some((key) => mesh.config(key) !== undefined),
+  );
   return {
-    isSentRequests: (host) => httpDestination.get(host).length > 0,
+    isSentRequests: (host) => sentRequests.get(host),
     serverSide: (host, namespace) => sides.get(`${namespace}/${host}`),
     hasServer,
     otherOwners: (key, host) => {

@@ -1,10 +1,10 @@
 import type { VirtualService } from '#generated/config/specs.ts';
-import { deepEqual } from '../base/equal.ts';
+import { deepEqual, sameItems } from '../base/equal.ts';
 import { type Hostname, hostsOverlap, isWildcardHost } from '../base/host.ts';
 import { compareStrings } from '../base/order.ts';
 import { type Config, type ConfigKey, configKey } from '../config/config.ts';
-import type { Graph } from '../derive/graph.ts';
-import type { HostClaim, HostRivals, MeshFacts, RuleCondition } from '../model/analysis/facts.ts';
+import type { Derived, Graph, Index } from '../derive/graph.ts';
+import type { HostClaim, HostRivals, MeshFacts, RuleCondition, TriedRules } from '../model/analysis/facts.ts';
 import { objectName } from '../model/analysis/names.ts';
 import { ruleConditions } from '../model/analysis/rule-conditions.ts';
 import { isDelegate } from '../model/delegate.ts';
@@ -134,15 +134,26 @@ export function deriveVirtualServiceFacts(graph: Graph, mesh: Mesh): VirtualServ
     const gateways = gatewaysOf(config).filter((gateway) => gateway !== MESH_GATEWAY);
     return new Set(gateways.flatMap((gateway) => names.map((name) => `${gateway}|${name}`)));
   });
-  /** Those that come before one in order of precedence, in order. */
-  const before = (key: ConfigKey, keys: readonly ConfigKey[]): readonly Claim[] => {
-    const own = claims.get(key);
-    if (own === undefined || keys.length < 2) return [];
-    return keys
-      .flatMap((other) => claims.get(other) ?? [])
-      .filter((other) => compareClaims(other, own) < 0)
-      .sort(compareClaims);
-  };
+  /** Those in a bucket, in order of precedence. */
+  const inOrder = (name: string, index: Index<string, ConfigKey>): Derived<string, readonly Claim[]> =>
+    graph.derived(
+      name,
+      (bucket) =>
+        index
+          .get(bucket)
+          .flatMap((key) => claims.get(key) ?? [])
+          .sort(compareClaims),
+      { equals: sameItems },
+    );
+  const claimants = inOrder('gatewayHostClaims', byGatewayHost);
+  const nameClaimants = inOrder('serverNameClaims', byServerName);
+  /** Key `gateway|host`. */
+  const tried = graph.derived<string, readonly TriedRules[]>('triedRules', (id) => {
+    const gateway = id.slice(0, id.indexOf('|'));
+    return claimants
+      .get(id)
+      .map((claim) => ({ claim: hostClaim(claim), conditions: conditions.get(`${claim.key} ${gateway}`).flat() }));
+  });
   /** Key `group namespace/name`. */
   const gateways = graph.derived<string, boolean>('hasGateway', (id) => {
     const [group = '', name = ''] = id.split(' ');
@@ -152,9 +163,9 @@ export function deriveVirtualServiceFacts(graph: Graph, mesh: Mesh): VirtualServ
   return {
     virtualService: (namespace, name, client) =>
       roles.get(`${configKey(NETWORKING, 'VirtualService', namespace, name)} ${client}`),
-    isDelegatedTo: (name) => delegatedTo.get(name).length > 0,
+    isDelegatedTo: (name) => delegatedTo.get(name).some((key) => claims.get(key) !== undefined),
     serverNameTakenBefore: (key, gateway, serverName) =>
-      before(key, byServerName.get(`${gateway}|${serverName}`)).map(({ name }) => name),
+      before(nameClaimants.get(`${gateway}|${serverName}`), (claim) => claim.key === key).map(({ name }) => name),
     hasGateway: (name) => gateways.get(`${NETWORKING} ${name}`) || gateways.get(`gateway.networking.k8s.io ${name}`),
     gatewaysOf: (namespace) =>
       ['Gateway', 'KubernetesGateway']
@@ -163,12 +174,13 @@ export function deriveVirtualServiceFacts(graph: Graph, mesh: Mesh): VirtualServ
         .map(objectName)
         .sort(compareStrings),
     rivals: (key, host) => rivals.get(`${key} ${host}`),
-    rulesTriedBefore: (key, gateway, host) =>
-      before(key, byGatewayHost.get(`${gateway}|${host}`)).map((claim) => ({
-        claim: hostClaim(claim),
-        rules: conditions.get(`${claim.key} ${gateway}`),
-      })),
+    rulesTriedBefore: (key, gateway, host) => before(tried.get(`${gateway}|${host}`), ({ claim }) => claim.key === key),
   };
+}
+
+/** What stands before one; nothing where that is not there. */
+function before<T>(list: readonly T[], isOne: (item: T) => boolean): readonly T[] {
+  return list.slice(0, Math.max(0, list.findIndex(isOne)));
 }
 
 /** Of two that everybody sees, the more specific host counts, and that is what is meant; else it may be a surprise. */

@@ -63,10 +63,11 @@ export interface RuleCondition {
   readonly rest: string;
 }
 
-/** The conditions of an HTTP rule: one of them must hold. A rule for all requests has one, with prefix `/`. */
-export interface RuleConditions {
+/** The HTTP rules of a VirtualService on a gateway, by their conditions. */
+export interface TriedRules {
   readonly claim: HostClaim;
-  readonly rules: readonly (readonly RuleCondition[])[];
+  /** Of all rules, of which each needs one. A rule for all requests has one, with prefix `/`. */
+  readonly conditions: readonly RuleCondition[];
 }
 
 /** A DestinationRule that others of its namespace may be merged with. */
@@ -205,7 +206,7 @@ export interface MeshFacts {
   /** VirtualServices for sidecars that are at odds with one over a host of it. */
   rivals(key: ConfigKey, host: Hostname): HostRivals;
   /** Conditions of the VirtualServices whose HTTP rules a gateway tries for a host before those of another, in order. */
-  rulesTriedBefore(key: ConfigKey, gateway: ObjectName, host: Hostname): readonly RuleConditions[];
+  rulesTriedBefore(key: ConfigKey, gateway: ObjectName, host: Hostname): readonly TriedRules[];
   /** What became of the patches of an EnvoyFilter, by their place; without those that are for no connected proxy. */
   patchUses(key: ConfigKey): ReadonlyMap<number, PatchUse>;
   /** Whether any workload has these labels: of a namespace, or (`*`) of any. */

@@ -61,7 +61,7 @@ export const GATEWAY_RULE_CONFLICTS: Analyzer<VirtualService> = {
         if (before.length === 0) continue;
         for (const [i, conditions] of ruleConditions(spec, gateway, namespace).entries()) {
           const takers = conditions.map((condition) =>
-            before.find(({ rules }) => rules.flat().some((earlier) => covers(earlier, condition))),
+            before.find((rules) => rules.conditions.some((earlier) => covers(earlier, condition))),
           );
           const [first] = conditions;
           if (told.has(i) || first === undefined || takers.includes(undefined)) continue;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProxySessions } from '../../../src/pipeline/session.ts';
-import { letGo } from '../../support/garbage.ts';
+import { stillHeld } from '../../support/garbage.ts';
 import { fileMesh } from '../../support/mesh-files.ts';
 
 const ENTRY = `apiVersion: networking.istio.io/v1
@@ -27,6 +27,5 @@ test('nothing is kept of proxies that have left, however many come each with lab
   };
   const scopes = Array.from({ length: 20 }, (_, i) => serve(i));
   mesh.graph.sweep();
-  await letGo();
-  assert.equal(scopes.filter((scope) => scope.deref() !== undefined).length, 0);
+  assert.equal(await stillHeld(scopes), 0);
 });
