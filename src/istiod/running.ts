@@ -15,7 +15,7 @@ export interface RunningIstiod {
   get<T>(path: string): Promise<T>;
 }
 
-/** Undefined when none runs there, or when it answers no HTTP. */
+/** Undefined when none runs there, or when it answers no HTTP. @throws StartError when that is not for this user to know */
 export function runningIstiod(root: string): RunningIstiod | undefined {
   const addresses = addressesIn(join(root, STATE_DIRECTORY, 'run/listen.json'));
   const address = addresses?.['http'] ?? addresses?.['monitoring'];
@@ -28,8 +28,10 @@ export function runningIstiod(root: string): RunningIstiod | undefined {
 function addressesIn(file: string): Readonly<Record<string, string>> | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, string>>;
-  } catch {
-    return undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') return undefined;
+    const who = 'ask as root, or as the user that istiod runs as';
+    throw new StartError(EXIT.unavailable, `${file} can not be read, permission denied: ${who}`, { cause: error });
   }
 }
 

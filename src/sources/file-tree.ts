@@ -38,6 +38,8 @@ type EntryKind = Pick<Dirent, 'isDirectory' | 'isSymbolicLink'>;
 export type Unread = ReadonlyMap<string, string>;
 
 const CONFIG_NAME = /^[^.].*\.(?:ya?ml|json)$/;
+/** What a link may be called that leads to files: as one, or as a directory, which is a namespace. */
+const LINK_NAME = /^[^.]*(?:\.(?:ya?ml|json))?$/;
 const NO_FILE = 'it is no regular file: remove it, or put a file in its place';
 const DEEPEST = 32;
 const MOST_DIRECTORIES = 20_000;
@@ -56,6 +58,7 @@ export class FileTree {
   readonly #files = new Map<string, FileStamp>();
   readonly #directories = new Map<string, Directory>();
   readonly #unread = new Map<string, string>();
+  readonly #dangling = new Set<string>();
   readonly #changed = new Set<string>();
 
   constructor(base: string, root: string, singles: readonly string[], watch: TreeWatch) {
@@ -72,6 +75,11 @@ export class FileTree {
 
   get unread(): Unread {
     return this.#unread;
+  }
+
+  /** Links that lead to nothing: neither files nor directories, until something is there. */
+  get dangling(): ReadonlySet<string> {
+    return this.#dangling;
   }
 
   hasDirectory(path: string): boolean {
@@ -164,7 +172,7 @@ export class FileTree {
     if (before === undefined) return;
     for (const name of before.files) if (!now.files.has(name)) this.#forgetFile(join(path, name));
     for (const name of before.directories) if (!now.directories.has(name)) this.#forgetDirectory(join(path, name));
-    for (const name of before.links) if (!now.links.has(name)) this.#watch.chain(join(path, name), []);
+    for (const name of before.links) if (!now.links.has(name)) this.#forgetLink(join(path, name));
   }
 
   #takeEntry(directory: string, { id, files, directories, links }: Directory, name: string, kind: EntryKind): void {
@@ -180,8 +188,9 @@ export class FileTree {
     if (isLink) {
       links.add(name);
       this.#watch.chain(path, linkChain(this.disk(path)));
-    } else if (links.delete(name)) this.#watch.chain(path, []);
+    } else if (links.delete(name)) this.#forgetLink(path);
     const stats = isLink || isConfig ? this.#stat(path) : undefined;
+    if (isLink) this.#leads(path, stats !== undefined || !LINK_NAME.test(name));
     if (typeof stats === 'object' && stats.isDirectory()) {
       directories.add(name);
       return;
@@ -199,7 +208,19 @@ export class FileTree {
     const path = join(directory, name);
     if (files.delete(name)) this.#forgetFile(path);
     if (directories.delete(name)) this.#forgetDirectory(path);
-    if (links.delete(name)) this.#watch.chain(path, []);
+    if (links.delete(name)) this.#forgetLink(path);
+  }
+
+  #forgetLink(path: string): void {
+    this.#watch.chain(path, []);
+    this.#leads(path, true);
+  }
+
+  #leads(path: string, somewhere: boolean): void {
+    if (this.#dangling.has(path) !== somewhere) return;
+    if (somewhere) this.#dangling.delete(path);
+    else this.#dangling.add(path);
+    this.#changed.add(path);
   }
 
   #lookAtSingle(path: string): void {
@@ -234,7 +255,7 @@ export class FileTree {
     this.#watch.gone(path);
     for (const name of directory.files) this.#forgetFile(join(path, name));
     for (const name of directory.directories) this.#forgetDirectory(join(path, name));
-    for (const name of directory.links) this.#watch.chain(join(path, name), []);
+    for (const name of directory.links) this.#forgetLink(join(path, name));
   }
 
   /** Undefined when nothing is there; a text says why it can not be told. */

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { contentVersion } from '../base/hash.ts';
 import { LIMITS } from '../config/limits.ts';
 import { type ParseOptions, parseFile } from '../config/parse.ts';
-import { type ParsedFile, unreadFile } from '../config/parsed.ts';
+import { type ParsedFile, parsedFile, unreadFile } from '../config/parsed.ts';
 import type { Clock } from '../xds/limits.ts';
 import type { FileStamp, FileTree } from './file-tree.ts';
 import { fileContent } from './read-file.ts';
@@ -39,6 +39,8 @@ export interface KnownFilesOptions {
 }
 
 const NEWLINE = 0x0a;
+/** Of a file whose content is not known. */
+const UNREAD = { hash: '', endsLine: false, isGone: false } as const;
 
 /** The content of the files of a tree, and what of it may be served yet. */
 export class KnownFiles {
@@ -172,7 +174,7 @@ export class KnownFiles {
   }
 
   #gone(file: string, known: Known | undefined): FileChange | undefined {
-    if (known === undefined) return undefined;
+    if (known === undefined) return this.#options.tree.dangling.has(file) ? this.#remove(file) : undefined;
     if (known.stamp === undefined) return this.#remove(file);
     const { tree, clock, gather, settle } = this.#options;
     if (known.isGone) return undefined;
@@ -188,16 +190,27 @@ export class KnownFiles {
     this.#due.delete(file);
     this.#unsettled.delete(file);
     this.#known.delete(file);
-    return { file, parsed: undefined };
+    if (!this.#options.tree.dangling.has(file)) return { file, parsed: undefined };
+    // What it led to is gone, and what that held with it.
+    const {
+      documents: [document],
+      namespace,
+    } = this.#unreadFile(file, 'the link leads to nothing: correct or remove it');
+    const parsed = parsedFile(file, namespace, document === undefined ? [] : [{ ...document, refused: [] }]);
+    return this.#serve(file, { ...UNREAD, stamp: undefined, full: parsed, served: parsed });
   }
 
   #unread(file: string, why: string): FileChange {
+    const parsed = this.#unreadFile(file, why);
+    const stamp = this.#known.get(file)?.stamp;
+    return this.#serve(file, { ...UNREAD, stamp, full: parsed, served: parsed });
+  }
+
+  #unreadFile(file: string, why: string): ParsedFile {
     const { namespace } = this.#options.parseOptions(file);
     const location = { file, line: 1, column: 1 };
     const message = `it can not be read: ${why}`;
-    const parsed = unreadFile(file, namespace, { severity: 'error', code: 'VM0101', location, message });
-    const stamp = this.#known.get(file)?.stamp;
-    return this.#serve(file, { stamp, hash: '', full: parsed, served: parsed, endsLine: false, isGone: false });
+    return unreadFile(file, namespace, { severity: 'error', code: 'VM0101', location, message });
   }
 
   #content(file: string): { readonly bytes: Uint8Array; readonly hash: string; readonly why?: string } | undefined {

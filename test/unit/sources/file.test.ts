@@ -252,6 +252,28 @@ test('a file that is a link follows what it leads to, outside of the tree', asyn
   await tree.untilPorts({});
 });
 
+test('a link that leads to nothing is a finding until it leads somewhere, or is gone', async (t) => {
+  const tree = new ConfigTree(t);
+  mkdirSync(tree.conf('shop'), { recursive: true });
+  symlinkSync(tree.path('a.yaml'), tree.conf('shop/a.yaml'));
+  symlinkSync(tree.path('bank'), tree.conf('bank'));
+  symlinkSync('nowhere.txt', tree.conf('shop/notes.txt'));
+  await tree.start({ settle: 30 });
+  assert.match(findings(tree), /shop\/a\.yaml:1:1: error VM0101: it can not be read: the link leads to nothing/);
+  assert.match(findings(tree), /conf\/bank:1:1: error VM0101: it can not be read: the link leads to nothing/);
+  assert.doesNotMatch(findings(tree), /notes/);
+  writeFileSync(tree.path('a.yaml'), entry('a'));
+  mkdirSync(tree.path('bank'));
+  writeFileSync(tree.path('bank/b.yaml'), entry('b'));
+  await tree.untilPorts({ 'shop/a': 80, 'bank/b': 80 });
+  await tree.until(() => findings(tree) === '');
+  unlinkSync(tree.path('a.yaml'));
+  await tree.untilPorts({ 'bank/b': 80 });
+  await tree.until(() => /shop\/a\.yaml:1:1: error VM0101: .*leads to nothing/.test(findings(tree)));
+  unlinkSync(tree.conf('shop/a.yaml'));
+  await tree.until(() => findings(tree) === '');
+});
+
 test('links in a circle are passed over with a finding', async (t) => {
   const tree = new ConfigTree(t);
   tree.write('shop/a.yaml', entry('a'));
