@@ -13,7 +13,7 @@ const OBJECTS = 300;
 /** Set ROUNDS=50 for the long run. */
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3);
 /** Between the halves; less than the time that a file must be still. */
-const BETWEEN = 200;
+const BETWEEN = 120;
 
 function service(i: number, round: number): string {
   return `apiVersion: networking.istio.io/v1
