@@ -1,5 +1,6 @@
 import { cached } from '../base/cached.ts';
 import type { Derived, Graph } from '../derive/graph.ts';
+import { OF_ROUTERS } from '../model/scope.ts';
 import type { OutboundEntry, OutboundPlan, OutboundPlans, PlanKind } from './outbound-plan.ts';
 import type { OutboundScope } from './outbound-scope.ts';
 
@@ -23,7 +24,7 @@ export function deriveOutboundPlanSources(graph: Graph, plans: OutboundPlans): O
   const of = graph.derived<OutboundScope, PlanSource>('outboundPlanSource', (scope) => {
     const { sidecar, view, passesTls = false } = scope;
     const plan = plans.of.get(scope);
-    if (sidecar === '') {
+    if (sidecar === '' || sidecar === OF_ROUTERS) {
       const { type } = view;
       const source = cached(shared, `${type}~${passesTls}`, () => ({ type, passesTls }));
       if (plans.ofEverybody.get(source) === plan) return source;

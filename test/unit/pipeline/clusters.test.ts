@@ -84,9 +84,11 @@ test('namespaces that see the same share every cluster, every load assignment an
 
 test('a service that comes or goes is one more or less in each set, of which nothing else is looked at', () => {
   const services = Array.from({ length: 20 }, (_, i) => service(`s${i}`));
-  const { edit, remove, ran } = started(services, { a: { namespace: 'a' }, b: { namespace: 'b' } }, ITEMS);
+  const clients = { a: { namespace: 'a' }, b: { namespace: 'b' }, c: { type: 'router' } } as const;
+  const { edit, remove, ran } = started(services, clients, ITEMS);
   edit(service('third'));
-  assert.deepEqual([...ran()].sort(), ITEMS);
+  // One set for sidecars, one for gateways.
+  assert.deepEqual([...ran()].sort(), [...ITEMS, ...ITEMS].sort());
   remove(service('third'));
   assert.deepEqual(ran(), []);
 });
