@@ -126,15 +126,15 @@ export function workloadOfPod(pod: Config<Pod>, context: WorkloadContext): Workl
   const addresses = podAddresses(pod);
   const phase = status['phase'];
   if (addresses.length === 0 || phase === 'Failed' || phase === 'Succeeded') return undefined;
-  const locality = localityOfLabels(pod.labels) || (context.nodeLocality ?? '');
-  const network = context.networkOf(addresses[0] as string, pod.labels);
+  const place = placeOfPod(pod, context);
+  const { locality, network } = place;
   const { serviceAccountName = '', subdomain, hostname, nodeName = '' } = pod.spec;
   return {
     kind: 'Pod',
     namespace: pod.namespace,
     name: pod.name,
     addresses,
-    labels: withTopologyLabels(pod.labels, { clusterId: context.clusterId, locality, node: nodeName, network }),
+    labels: withTopologyLabels(pod.labels, { ...place, node: nodeName }),
     ports: portsOfPod(pod),
     network,
     locality,
@@ -148,6 +148,19 @@ export function workloadOfPod(pod: Config<Pod>, context: WorkloadContext): Workl
     dnsOnly: false,
     ready: isReady(status),
   };
+}
+
+function placeOfPod(pod: Config<Pod>, { clusterId, nodeLocality = '', networkOf }: WorkloadContext) {
+  const locality = localityOfLabels(pod.labels) || nodeLocality;
+  return { clusterId, locality, network: networkOf(podAddresses(pod)[0] ?? '', pod.labels) };
+}
+
+/**
+ * Labels of the proxy in a pod, in whatever state that is. Its node it says itself.
+ * @see istio/istio pilot/pkg/serviceregistry/kube/controller/controller.go `GetProxyWorkloadLabels`
+ */
+export function proxyLabelsOfPod(pod: Config<Pod>, context: WorkloadContext): Labels {
+  return withTopologyLabels(pod.labels, { ...placeOfPod(pod, context), node: '' });
 }
 
 /** TCP ports of its containers by name; of several of one name the first. */

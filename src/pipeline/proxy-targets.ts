@@ -7,7 +7,7 @@ import { targetPortOn, targetPortOnEntry } from '../model/kube-service.ts';
 import type { Proxy } from '../model/proxy.ts';
 import type { ServiceTarget } from '../model/service.ts';
 import { endpointsOfServiceEntry } from '../model/service-entry.ts';
-import type { Workload } from '../model/workload.ts';
+import { proxyLabelsOfPod, type Workload } from '../model/workload.ts';
 import type { Configuration } from './configuration.ts';
 import type { Services } from './services.ts';
 import type { Workloads } from './workloads.ts';
@@ -138,7 +138,7 @@ export function proxyTargets(configuration: Configuration, workloads: Workloads,
     targets: (proxy) => [...kubernetesTargets(proxy), ...entryTargets(proxy)].sort(compareTargets),
     workloadLabels: (proxy) => {
       const pod = isElsewhere(proxy) ? undefined : podOf(proxy);
-      if (pod !== undefined) return workloads.workload.get(pod.key)?.labels;
+      if (pod !== undefined) return proxyLabelsOfPod(pod, workloads.contextOf(pod));
       const [service] = entryTargets(proxy);
       if (service === undefined) return undefined;
       const entries = keysAt(proxy, 'WorkloadEntry').flatMap((key) => workloads.workload.get(key) ?? []);

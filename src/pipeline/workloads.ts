@@ -24,6 +24,8 @@ export interface Workloads {
   /** Pods, WorkloadEntries, ServiceEntries and EndpointSlices that name an address. */
   readonly byAddress: Index<string, ConfigKey>;
   context(): WorkloadContext;
+  /** What the context of a pod has besides. */
+  contextOf(pod: Config<Pod>): WorkloadContext;
 }
 
 const KINDS: ReadonlySet<string> = new Set(['Pod', 'WorkloadEntry']);
@@ -77,13 +79,14 @@ export function deriveWorkloads(graph: Graph, configuration: Configuration, opti
     const subZone = labels['topology.istio.io/subzone'] ?? '';
     return region || zone || subZone ? `${region}/${zone}/${subZone}` : '';
   });
+  const contextOf = ({ spec }: Config<Pod>) => ({ ...context(), nodeLocality: nodeLocality.get(spec.nodeName ?? '') });
   const workload = graph.derived<ConfigKey, Workload | undefined>(
     'workload',
     (key) => {
       const config = configuration.config<Node>(key);
       if (config?.kind === 'Pod') {
         const pod = config as Config<Pod>;
-        return workloadOfPod(pod, { ...context(), nodeLocality: nodeLocality.get(pod.spec.nodeName ?? '') });
+        return workloadOfPod(pod, contextOf(pod));
       }
       if (config?.kind !== 'WorkloadEntry') return undefined;
       const entry = config as Config<WorkloadEntry>;
@@ -95,6 +98,7 @@ export function deriveWorkloads(graph: Graph, configuration: Configuration, opti
     workload,
     byAddress,
     context,
+    contextOf,
     selected: (namespace, selector) => {
       const [first] = Object.entries(selector);
       if (first === undefined) return [];

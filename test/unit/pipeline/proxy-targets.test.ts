@@ -77,3 +77,16 @@ test('a proxy without a pod finds a named port in what it says of its ports, and
   assert.deepEqual(targetPorts(service(port('http', 'web'), port('tcp', 'other')), said), []);
   assert.deepEqual(targetPorts(service(port('http', 'web'), port('tcp', 9000)), {}), [0, 9000]);
 });
+
+test('a proxy has the labels of its pod, whatever state that is in, and its node is the one that it says itself', () => {
+  const pod = { ...object('Pod', 'web-1', { nodeName: 'a', containers: [] }), labels: { app: 'web' } };
+  const node = { ...object('Node', 'a', {}), labels: { 'topology.kubernetes.io/region': 'east' } };
+  const { connect } = meshFixture([
+    { ...pod, key: '/Pod/default/web-1', group: '' },
+    { ...node, key: '/Node//a', group: '', namespace: '' },
+  ]);
+  const { labels } = connect('web-1', { labels: { app: 'said' } });
+  assert.equal(labels['app'], 'web');
+  assert.equal(labels['topology.kubernetes.io/region'], 'east');
+  assert.equal(labels['kubernetes.io/hostname'], undefined);
+});
