@@ -1,6 +1,6 @@
 import type { EndpointSlice, KubeService, Pod, ServiceEntry } from '#generated/config/specs.ts';
 import { isJsonObject } from '../base/json.ts';
-import { selects } from '../base/labels.ts';
+import { type Labels, selects } from '../base/labels.ts';
 import { compareStrings } from '../base/order.ts';
 import type { Config, ConfigKey } from '../config/config.ts';
 import { targetPortOn, targetPortOnEntry } from '../model/kube-service.ts';
@@ -20,7 +20,7 @@ export interface ProxyTargets {
   /** The pod that the proxy's id names. */
   podOf(proxy: Proxy): Config<Pod> | undefined;
   /** Labels of the workload that the proxy belongs to; undefined when the configuration has none. */
-  workloadLabels(proxy: Proxy): Readonly<Record<string, string>> | undefined;
+  workloadLabels(proxy: Proxy): Labels | undefined;
 }
 
 /**
@@ -30,12 +30,13 @@ export function proxyTargets(configuration: Configuration, workloads: Workloads,
   const keysAt = (proxy: Proxy, kind: string): readonly ConfigKey[] =>
     proxy.ips.flatMap((ip) => workloads.byAddress.get(ip)).filter((key) => key.split('/')[1] === kind);
 
-  /** By namespace, so that an edit of an entry with endpoints of its own is no matter of proxies elsewhere. */
-  const selectingEntries = configuration.configs.index<string>(
-    'selectingServiceEntries',
-    ({ kind, namespace, spec }) =>
-      kind === 'ServiceEntry' && (spec as ServiceEntry).workloadSelector !== undefined ? [namespace] : [],
-  );
+  /** By a label that they ask for, so that an edit of one is no matter of workloads without it. */
+  const bySelector = configuration.configs.index<string>('targetSelector', (config) => {
+    const [first] = Object.entries(selectorOf(config) ?? {});
+    return first === undefined ? [] : [selectorKey(config.kind, config.namespace, first)];
+  });
+  const selecting = (kind: string, namespace: string, labels: Labels): readonly ConfigKey[] =>
+    Object.entries(labels).flatMap((label) => bySelector.get(selectorKey(kind, namespace, label)));
 
   const podOf = (proxy: Proxy): Config<Pod> | undefined => {
     const dot = proxy.id.indexOf('.');
@@ -50,10 +51,11 @@ export function proxyTargets(configuration: Configuration, workloads: Workloads,
     return found[0];
   };
 
-  const selectingServices = (namespace: string, labels: Readonly<Record<string, string>>) =>
-    configuration.ofKindIn<KubeService>('Service', namespace).filter(({ spec }) => {
-      return spec.selector !== undefined && Object.keys(spec.selector).length > 0 && selects(spec.selector, labels);
-    });
+  const selectingServices = (namespace: string, labels: Labels) =>
+    [...selecting('Service', namespace, labels)]
+      .sort()
+      .flatMap((key) => configuration.config<KubeService>(key) ?? [])
+      .filter(({ spec }) => selects(spec.selector, labels));
 
   const kubeTargets = (config: Config<KubeService>, target: (port: KubePort) => number | undefined) => {
     const service = services.servicesOfConfig.get(config.key)[0];
@@ -114,7 +116,10 @@ export function proxyTargets(configuration: Configuration, workloads: Workloads,
     const chosen = [...keysAt(proxy, 'WorkloadEntry'), ...keysAt(proxy, 'Pod')].flatMap(
       (key) => workloads.workload.get(key) ?? [],
     );
-    const keys = new Set([...written, ...(chosen.length > 0 ? selectingEntries.get(proxy.namespace) : [])]);
+    const keys = new Set([
+      ...written,
+      ...chosen.flatMap(({ labels }) => selecting('ServiceEntry', proxy.namespace, labels)),
+    ]);
     return [...keys].sort().flatMap((key) => {
       const config = configuration.config<ServiceEntry>(key);
       if (config === undefined || config.namespace !== proxy.namespace) return [];
@@ -151,11 +156,20 @@ export function proxyTargets(configuration: Configuration, workloads: Workloads,
   };
 }
 
+function selectorOf({ kind, spec }: Config): Labels | undefined {
+  if (kind === 'Service') return (spec as KubeService).selector;
+  return kind === 'ServiceEntry' ? (spec as ServiceEntry).workloadSelector?.labels : undefined;
+}
+
+function selectorKey(kind: string, namespace: string, [name, value]: readonly [string, string]): string {
+  return `${kind}/${namespace}/${name}=${value}`;
+}
+
 function keysIn(keys: readonly ConfigKey[], kind: string): readonly ConfigKey[] {
   return keys.filter((key) => key.split('/')[1] === kind);
 }
 
-function isChosen(selector: Readonly<Record<string, string>> | undefined, labels: Readonly<Record<string, string>>) {
+function isChosen(selector: Labels | undefined, labels: Labels): boolean {
   return selector !== undefined && Object.keys(selector).length > 0 && selects(selector, labels);
 }
 

@@ -11,28 +11,30 @@ const entry = (name: string, ...addresses: readonly string[]) =>
     ports: PORTS,
     endpoints: addresses.map((address) => ({ address })),
   });
-const selecting = object('ServiceEntry', 'web', {
-  hosts: ['web.example.com'],
-  location: 'MESH_INTERNAL',
-  resolution: 'STATIC',
-  ports: PORTS,
-  workloadSelector: { labels: { app: 'web' } },
-});
+const chooser = (name: string, app: string) =>
+  object('ServiceEntry', name, {
+    hosts: [`${name}.example.com`],
+    location: 'MESH_INTERNAL',
+    resolution: 'STATIC',
+    ports: PORTS,
+    workloadSelector: { labels: { app } },
+  });
+const selecting = chooser('web', 'web');
 const workload = object('WorkloadEntry', 'web-1', { address: '10.0.0.1', labels: { app: 'web' } });
 
 function started() {
   const fixture = meshFixture([entry('db', '10.0.0.8'), selecting, workload], ['scopeOf']);
   const hosts = (name: string): readonly string[] =>
     fixture.pipeline.mesh.scopeOf.get(name)?.targets.map(({ serviceId }) => serviceId.split('/')[2] ?? '') ?? [];
-  const connect = (name: string, ip: string): void => {
-    const scope = fixture.connect(name, { ip });
+  const connect = (name: string, ip: string, labels = {}): void => {
+    const scope = fixture.connect(name, { ip, labels });
     fixture.graph.watch(fixture.pipeline.mesh.scopeOf, name);
     assert.equal(scope.namespace, 'default');
   };
   connect('web', '10.0.0.1');
   connect('other', '10.0.0.2');
   fixture.ran();
-  return { ...fixture, hosts };
+  return { ...fixture, hosts, connect };
 }
 
 test('an edit of an entry with endpoints of its own looks at the proxies behind it alone', () => {
@@ -42,6 +44,21 @@ test('an edit of an entry with endpoints of its own looks at the proxies behind 
   edit(entry('db', '10.0.0.2'));
   assert.deepEqual(ran(), ['scopeOf']);
   assert.deepEqual(hosts('other'), ['db.example.com']);
+});
+
+test('an edit of what selects other workloads looks at no proxy', () => {
+  const { edit, ran, hosts, connect } = started();
+  edit(chooser('api', 'api'));
+  const service = (app: string) =>
+    object('Service', 'kube', { selector: { app }, ports: [{ name: 'http', port: 80 }] });
+  edit(service('api'));
+  assert.deepEqual(ran(), []);
+  edit(chooser('api', 'web'));
+  assert.deepEqual(ran(), ['scopeOf']);
+  assert.deepEqual(hosts('web'), ['api.example.com', 'web.example.com']);
+  connect('pod', '10.0.0.3', { app: 'web' });
+  edit(service('web'));
+  assert.deepEqual(hosts('pod'), ['kube.default.svc.cluster.local']);
 });
 
 test('an entry that selects workloads has those that it selects, whichever of the two comes first', () => {
