@@ -1,9 +1,10 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import { CERTIFICATE_FILES } from '../../config/kinds/secret.ts';
 import { ConfigStore } from '../../config/store.ts';
+import { variableProblem } from '../../config/variables.ts';
 import { Graph } from '../../derive/graph.ts';
 import { ONE } from '../../pipeline/mesh.ts';
 import { createPipeline } from '../../pipeline/pipeline.ts';
@@ -16,7 +17,7 @@ import type { Source } from '../../sources/source.ts';
 import { effectiveEnvironment, meshOptions, readEnvironment, strictChecks } from '../environment.ts';
 import { allFindings } from '../findings.ts';
 import { tellTime } from '../hours.ts';
-import { rootAround } from '../root-around.ts';
+import { assertDirectory, rootAround } from '../root-around.ts';
 import { authorityKeys, securityFindings, servingFindings } from '../security-files.ts';
 import { OPTIONS_FILE, readSettings } from '../settings.ts';
 import { configSources, startSource } from '../sources.ts';
@@ -30,23 +31,24 @@ const QUIET = { info: () => undefined, warn: () => undefined };
  * @param directory a root, when it holds `etc/istio`; else a tree of configuration
  * @param env `CHECK_FORMAT`: `text` (the default), `json` or `sarif`; `CHECK_STRICT`: warnings count as errors
  * @returns exit code: 0 no errors (with `CHECK_STRICT` no warnings either), 2 otherwise
- * @throws StartError when there is nothing to check, and for an unknown format
+ * @throws StartError when there is nothing to check, and for a variable that is wrong
  */
 export async function check(directory: string, env: Environment, out: Writable): Promise<number> {
   const format = env['CHECK_FORMAT'] || 'text';
   if (!isFormat(format)) {
     throw new StartError(EXIT.usage, `CHECK_FORMAT is "${format}": write one of ${Object.keys(REPORTS).join(', ')}`);
   }
-  if (!existsSync(directory) || !statSync(directory).isDirectory()) {
-    throw new StartError(EXIT.noInput, `there is no directory "${directory}"`);
-  }
+  const strict = env['CHECK_STRICT'] ?? '';
+  if (variableProblem('CHECK_STRICT', strict) !== undefined)
+    throw new StartError(EXIT.usage, `CHECK_STRICT is "${strict}": write true or false`);
+  assertDirectory(directory);
   const checked = await checkedDirectory(
     rootAround(directory, ['etc', 'etc/istio', 'etc/istio/conf']) ?? directory,
     env,
   );
   out.write(REPORTS[format](checked));
   const has = (severity: string) => checked.findings.some((finding) => finding.severity === severity);
-  return has('error') || (strictChecks(env) && has('warning')) ? 2 : 0;
+  return has('error') || (checked.isStrict && has('warning')) ? 2 : 0;
 }
 
 function isFormat(text: string): text is ReportFormat {
@@ -62,8 +64,9 @@ function places(directory: string): { readonly base: string; readonly below: str
 }
 
 async function checkedDirectory(directory: string, env: Environment): Promise<Checked> {
-  const strict = strictChecks(env);
   const isRoot = existsSync(join(directory, 'etc/istio'));
+  const effective = effectiveEnvironment(env, isRoot ? readEnvironment(directory) : {}).env;
+  const strict = strictChecks(effective);
   const { base, below } = places(directory);
   const isBelow = isRoot && base === resolve('');
   const { settings, diagnostics } = isRoot ? readSettings(directory) : { settings: undefined, diagnostics: [] };
@@ -78,7 +81,6 @@ async function checkedDirectory(directory: string, env: Environment): Promise<Ch
   const stop = new AbortController();
   if (source !== undefined) await startSource(source, store.source(source.name), stop.signal);
   stop.abort();
-  const effective = effectiveEnvironment(env, isRoot ? readEnvironment(directory) : {}).env;
   const options = meshOptions(effective, rootNamespace);
   const { analysis, mesh: model } = createPipeline(graph, store.configs, options);
   tellTime(graph, model, Date.now());
@@ -96,7 +98,7 @@ async function checkedDirectory(directory: string, env: Environment): Promise<Ch
   const placed = [...ofSecurity, ...ofServing].map((one) =>
     isBelow ? movedTo(one, join(below, one.location.file)) : one,
   );
-  return { findings: [...ofOptions, ...found, ...placed], files: store.counts().files };
+  return { findings: [...ofOptions, ...found, ...placed], files: store.counts().files, isStrict: strict };
 }
 
 /** Files of certificates are called as configuration names them: relative to the root, or absolute. */

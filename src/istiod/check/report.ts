@@ -7,6 +7,8 @@ export interface Checked {
   readonly findings: readonly Diagnostic[];
   /** How many files were read. */
   readonly files: number;
+  /** Warnings count as errors. */
+  readonly isStrict: boolean;
 }
 
 export type ReportFormat = 'text' | 'json' | 'sarif';

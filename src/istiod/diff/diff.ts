@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { type Diagnostic, formatDiagnostic } from '../../base/diagnostic.ts';
@@ -6,7 +6,7 @@ import type { JsonValue } from '../../base/json.ts';
 import type { NodeDescription } from '../../model/node.ts';
 import type { Environment } from '../../process/environment.ts';
 import { EXIT, StartError } from '../../process/failure.ts';
-import { rootAround } from '../root-around.ts';
+import { assertDirectory, rootAround } from '../root-around.ts';
 import { runningIstiod } from '../running.ts';
 import { compared } from './compare.ts';
 import { nodesIn, nodesInFile } from './nodes.ts';
@@ -29,8 +29,7 @@ export async function diff(root: string, directory: string, env: Environment, ou
   const format = env['DIFF_FORMAT'] || 'text';
   const report = Object.hasOwn(REPORTS, format) ? REPORTS[format] : undefined;
   if (report === undefined) throw new StartError(EXIT.usage, `DIFF_FORMAT is "${format}": write text or json`);
-  if (!existsSync(directory) || !statSync(directory).isDirectory())
-    throw new StartError(EXIT.noInput, `there is no directory "${directory}"`);
+  assertDirectory(directory);
   if (!existsSync(join(root, 'etc/istio'))) {
     const advice = 'run istiod diff in the working directory of istiod';
     throw new StartError(EXIT.noInput, `there is no etc/istio here to compare with: ${advice}`);

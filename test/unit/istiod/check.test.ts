@@ -178,6 +178,7 @@ test('an unknown format and a directory that is not there are refused before any
   const dir = tree(t, {});
   const usage = (error: unknown) => error instanceof StartError && error.exitCode === 64;
   await assert.rejects(checked(dir.path, { CHECK_FORMAT: 'xml' }), usage);
+  await assert.rejects(checked(dir.path, { CHECK_STRICT: 'yes' }), usage);
   const absent = (error: unknown) => error instanceof StartError && error.exitCode === 66;
   await assert.rejects(checked(dir.at('nowhere')), absent);
 });
@@ -243,4 +244,13 @@ spec:
     'etc/ours/ca-key.pem': 'a key',
   });
   assert.match((await checked(dir.path)).text, /ca-key\.pem:1:1: error VM0501: it is a file of istiod itself/);
+});
+
+test('mesh.yaml makes a check as strict as the server that it is for', async (t) => {
+  const dir = tree(t, { 'etc/istio/conf/shop/a.yaml': ENTRY, 'etc/istio/conf/shop/b.yaml': MISSPELT });
+  assert.equal((await checked(dir.path)).code, 0);
+  dir.write('etc/istio/mesh.yaml', 'env: {CHECK_STRICT: "true"}\n');
+  const { code, text } = await checked(dir.path);
+  assert.equal(code, 2);
+  assert.match(text, /b\.yaml:7:5: error VM0001: /);
 });
