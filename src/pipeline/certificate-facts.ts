@@ -1,7 +1,7 @@
 import { deepEqual } from '../base/equal.ts';
 import { compareStrings } from '../base/order.ts';
 import { type ConfigKey, configKey } from '../config/config.ts';
-import { CERTIFICATE_FILES } from '../config/kinds/secret.ts';
+import { CERTIFICATE_FILES, SECRET } from '../config/kinds/secret.ts';
 import type { Graph } from '../derive/graph.ts';
 import type { GatewayProxy, MeshFacts } from '../model/analysis/facts.ts';
 import { type Mesh, ONE } from './mesh.ts';
@@ -12,7 +12,7 @@ const ROUTERS = 'routers';
 export function deriveCertificateFacts(
   graph: Graph,
   mesh: Mesh,
-): Pick<MeshFacts, 'now' | 'gatewayProxies' | 'hasFiles'> {
+): Pick<MeshFacts, 'now' | 'gatewayProxies' | 'secretsNamed' | 'hasFiles'> {
   /** Routers that may lack something: an agent, or keys. */
   const lacking = mesh.proxies.index<string>('lackingRouters', ({ type, capabilities: { keys, sds } }) =>
     type === 'router' && !(keys && sds) ? [ROUTERS] : [],
@@ -34,7 +34,20 @@ export function deriveCertificateFacts(
     },
     { equals: deepEqual },
   );
+  const secrets = graph.derived<typeof ONE, ReadonlyMap<string, readonly string[]>>('secretNames', () => {
+    const named = mesh.byKind.get(SECRET.kind).flatMap((key) => mesh.config(key) ?? []);
+    const byName = Map.groupBy(named, ({ name }) => name);
+    return new Map(
+      [...byName].map(([name, own]) => [name, own.map(({ namespace }) => namespace).sort(compareStrings)]),
+    );
+  });
+  const secretsNamed = graph.derived<string, readonly string[]>(
+    'secretsNamed',
+    (name) => secrets.get(ONE).get(name) ?? [],
+    { equals: deepEqual },
+  );
   return {
+    secretsNamed: (name) => secretsNamed.get(name),
     now: () => mesh.time.get(ONE),
     gatewayProxies: (key) => (lacking.get(ROUTERS).length === 0 ? [] : proxies.get(key)),
     hasFiles: (name) => mesh.config(configKey('', CERTIFICATE_FILES.kind, '', name)) !== undefined,

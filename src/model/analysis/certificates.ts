@@ -1,4 +1,4 @@
-import type { Gateway, Secret } from '#generated/config/specs.ts';
+import type { Gateway, Secret, ServerTLSSettings } from '#generated/config/specs.ts';
 import { decodedText, validityOf } from '../../base/certificate.ts';
 import type { Config } from '../../config/config.ts';
 import { fileSecretsOfServer } from '../../config/file-secrets.ts';
@@ -57,6 +57,7 @@ export const GATEWAY_CERTIFICATES: Analyzer<Gateway> = {
       const files = fileSecretsOfServer(tls);
       const own = credentialNames.length > 0 ? credentialNames : [credentialName];
       const fromSecrets = mode !== 'ISTIO_MUTUAL' && own.some((name) => name !== '' && !ELSEWHERE.test(name));
+      if (fromSecrets && !mode.endsWith('PASSTHROUGH')) yield* withoutSecrets(config, at, facts, tls ?? {});
       if (mode.endsWith('PASSTHROUGH') || (!fromSecrets && files.length === 0)) continue;
       yield* withoutKeys(config, at, fromSecrets, facts);
       for (const secret of files) yield* withoutFiles(config, at, secret.name, facts);
@@ -66,6 +67,29 @@ export const GATEWAY_CERTIFICATES: Analyzer<Gateway> = {
 
 /** Served by the workload's own agent, or by somebody else. */
 const ELSEWHERE = /^(builtin|sds|invalid):\/\//;
+
+/**
+ * A proxy reads Secrets of its own namespace alone. Of a Gateway whose workloads nobody knows, those of any may be meant.
+ * @see istio/istio pkg/config/analysis/analyzers/gateway/secret.go
+ */
+function* withoutSecrets(
+  { spec: { selector = {} } }: Config<Gateway>,
+  at: Place,
+  facts: MeshFacts,
+  { credentialName = '', credentialNames = [] }: ServerTLSSettings,
+): Generator<Finding> {
+  const several = credentialNames.map((name, i) => [name, at.at('credentialNames', i)] as const);
+  for (const [name, place] of several.length > 0 ? several : [[credentialName, at.at('credentialName')] as const]) {
+    if (name === '' || name.includes('://')) continue;
+    const namespaces = facts.secretsNamed(name);
+    const isNear = namespaces.some((namespace) => facts.hasWorkload(namespace, selector));
+    if (isNear || (namespaces.length > 0 && !facts.hasWorkload('*', selector))) continue;
+    const elsewhere = namespaces.length === 0 ? '' : `, but in ${listed(namespaces)}`;
+    const message = `there is no Secret "${name}" in the namespace of the gateway's proxies${elsewhere}: write one there`;
+    // It may be where the server is, and not where its configuration is looked at.
+    yield place.warning(message, 'IST0101');
+  }
+}
 
 function* withoutKeys({ key }: Config, at: Place, fromSecrets: boolean, facts: MeshFacts): Generator<Finding> {
   const keyless = facts.gatewayProxies(key).filter(({ keys, agent }) => !keys && (fromSecrets || !agent));

@@ -197,6 +197,8 @@ export interface MeshFacts {
   gatewaysWithCertificate(key: ConfigKey, certificate: string): readonly ObjectName[];
   /** Routers that a Gateway is for and that have no agent, or may have no keys; sorted. */
   gatewayProxies(key: ConfigKey): readonly GatewayProxy[];
+  /** Namespaces that have a Secret of a name, sorted. */
+  secretsNamed(name: string): readonly string[];
   /** Whether the files of a certificate or of roots are there and right, by the name that proxies ask for. */
   hasFiles(name: string): boolean;
   /** The time in milliseconds since 1970, to the hour; undefined where it does not matter. */
