@@ -93,6 +93,24 @@ export function revocationsProblem(list: string): CertificateProblem | undefined
     : 'it holds no list of revoked certificates in PEM form ("-----BEGIN X509 CRL-----")';
 }
 
+const LEAST_RSA_BITS = 2048;
+/** P-256, P-384 and P-521 as OpenSSL calls them. */
+const CURVES: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
+
+/**
+ * Why Envoy does not take the key of the first certificate; undefined when it does, or when there is none.
+ * @see envoyproxy/envoy source/common/tls/context_impl.cc
+ */
+export function weakKey(pem: string): string | undefined {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details = {} } = certificatesIn(pem)[0]?.publicKey ?? {};
+  const { modulusLength = LEAST_RSA_BITS, namedCurve = '' } = details;
+  if (type === 'rsa' && modulusLength < LEAST_RSA_BITS)
+    return `its RSA key has ${modulusLength} bits, and Envoy takes ${LEAST_RSA_BITS} or more`;
+  if (type === 'ec' && !CURVES.has(namedCurve))
+    return `its key is on the curve ${namedCurve}, and Envoy takes P-256, P-384 and P-521`;
+  return undefined;
+}
+
 /** From when to when all certificates of a chain hold, in milliseconds since 1970; undefined when it can not be read. */
 export function validityOf(pem: string): { readonly from: number; readonly until: number } | undefined {
   const chain = readCertificates(pem);

@@ -35,14 +35,27 @@ const KNOWN_METADATA: ReadonlySet<string> = new Set(METADATA);
  */
 export function* envelopeFindings(raw: JsonObject, kind: KindDefinition, severity: Severity): Generator<Finding> {
   const finding = (path: Path, message: string): Finding => ({ severity, code: 'VM0001', path, message });
-  for (const key of kind.specField === 'spec' ? Object.keys(raw) : []) {
-    if (!KNOWN_TOP.has(key)) yield finding([key], topMessage(key, raw, kind));
+  for (const key of Object.keys(raw)) {
+    if (KNOWN_TOP.has(key)) continue;
+    if (kind.specField === 'spec') yield finding([key], topMessage(key, raw, kind));
+    else if (isSlip(key, raw, kind))
+      yield finding(
+        [key],
+        `"${key}" is not a field of ${kind.kind}${meant(key, Object.keys(kind.schema.fields), raw)}`,
+      );
   }
   const { metadata } = raw;
   for (const key of isJsonObject(metadata) ? Object.keys(metadata) : []) {
     if (!KNOWN_METADATA.has(key))
       yield finding(['metadata', key], `"${key}" is not a field of metadata${meant(key, METADATA)}`);
   }
+}
+
+/** Of kinds of Kubernetes only fields that are read are known: another that is nearly called so was meant to be one. */
+function isSlip(key: string, raw: JsonObject, { schema: { fields } }: KindDefinition): boolean {
+  if (Object.hasOwn(fields, key)) return false;
+  const near = nearestName(key, Object.keys(fields));
+  return near !== undefined && !Object.hasOwn(raw, near);
 }
 
 function topMessage(key: string, raw: JsonObject, { kind, schema }: KindDefinition): string {

@@ -1,5 +1,5 @@
 import type { Gateway, Secret, ServerTLSSettings } from '#generated/config/specs.ts';
-import { decodedText, validityOf } from '../../base/certificate.ts';
+import { decodedText, validityOf, weakKey } from '../../base/certificate.ts';
 import type { Config } from '../../config/config.ts';
 import { fileSecretsOfServer } from '../../config/file-secrets.ts';
 import { type Finding, type Place, placeOf } from '../../config/finding.ts';
@@ -14,15 +14,22 @@ const LATE = 1 / 9;
 /** How far behind the time may be that is asked for: a new certificate is no mistake. Milliseconds. */
 const HOUR = 3_600_000;
 
-/** Certificates that no longer hold, or not for long. They are served all the same: some clients do not look. */
+/**
+ * Certificates that no longer hold, or not for long, which are served all the same, as some clients do not look; and those that
+ * Envoy refuses for their key.
+ */
 export const CERTIFICATE_VALIDITY: Analyzer<Secret> = {
   kinds: [SECRET.kind, CERTIFICATE_FILES.kind],
   *findings({ kind, spec: { data = {} } }, facts) {
-    const now = facts.now();
-    if (now === undefined) return;
     // Of files the finding is about the file as a whole.
     const at = (entry: string): Place => placeOf(kind === CERTIFICATE_FILES.kind ? [] : ['data', entry]);
     const certificate = certificateIn(data);
+    if (certificate !== undefined) {
+      const weak = weakKey(decodedText(certificate.certificate));
+      if (weak !== undefined) yield at(certificate.at.certificate).warning(`${weak}: make one with another key`);
+    }
+    const now = facts.now();
+    if (now === undefined) return;
     if (certificate !== undefined) {
       yield* validity(at(certificate.at.certificate), 'the certificate', certificate.certificate, now);
     }

@@ -49,3 +49,13 @@ test("what Kubernetes writes into an object's metadata is passed over", () => {
     'metadata: {name: x, uid: a, resourceVersion: "1", generation: 2, managedFields: [], ownerReferences: [], finalizers: []}';
   assert.deepEqual(read(WORKLOAD.replace('metadata: {name: x}', metadata)), { taken: ['x'], findings: [] });
 });
+
+test("a key that is nearly one of a kind without a spec is a finding, and others of Kubernetes' are passed over", () => {
+  const secret = 'apiVersion: v1\nkind: Secret\nmetadata: {name: x}\nimmutable: true\n';
+  assert.deepEqual(read(`${secret}stringdata: {a: b}\n`).findings, [
+    'f.yaml:5:1: warning VM0001: stringdata: "stringdata" is not a field of Secret; did you mean "stringData"?',
+  ]);
+  assert.deepEqual(read(`${secret}stringData: {a: b}\n`), { taken: ['x'], findings: [] });
+  const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: b}\nbinaryData: {c: ZA==}\n';
+  assert.deepEqual(read(map), { taken: ['x'], findings: [] });
+});

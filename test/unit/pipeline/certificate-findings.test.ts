@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { after, test } from 'node:test';
 import type { Finding } from '../../../src/config/finding.ts';
 import { tellTime } from '../../../src/istiod/hours.ts';
@@ -30,6 +31,39 @@ test('a certificate is told of when it expires soon, and when it has', () => {
   assert.deepEqual(found(-3), [
     'warning VM0502 the certificate holds only from DAY on: replace it with one that holds',
   ]);
+});
+
+test('a certificate whose key Envoy does not take is told of', () => {
+  const made = (...key: readonly string[]): readonly string[] => {
+    const args = [
+      'req',
+      '-x509',
+      '-newkey',
+      ...key,
+      '-nodes',
+      '-days',
+      '9',
+      '-subj',
+      '/CN=a',
+      '-keyout',
+      '-',
+      '-out',
+      '-',
+    ];
+    const pem = execFileSync('openssl', args, { stdio: ['ignore', 'pipe', 'ignore'] }).toString();
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'web' }, stringData: { cert: pem, key: pem } };
+    return fileMesh({ 'edge/web.json': JSON.stringify(secret) })
+      .findings()
+      .map(({ severity, path, message }) => `${severity} ${path} ${message}`);
+  };
+  assert.deepEqual(made('rsa:1024'), [
+    'warning data.cert its RSA key has 1024 bits, and Envoy takes 2048 or more: make one with another key',
+  ]);
+  assert.deepEqual(made('ec', '-pkeyopt', 'ec_paramgen_curve:secp224r1'), [
+    'warning data.cert its key is on the curve secp224r1, and Envoy takes P-256, P-384 and P-521: make one with another key',
+  ]);
+  assert.deepEqual(made('rsa:2048'), []);
+  assert.deepEqual(made('ec', '-pkeyopt', 'ec_paramgen_curve:P-384'), []);
 });
 
 const gateway = (tls: Readonly<Record<string, unknown>>) =>
