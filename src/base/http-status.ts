@@ -67,3 +67,25 @@ export type HttpStatusName = (typeof STATUSES)[keyof typeof STATUSES];
 export function httpStatusName(status: string): HttpStatusName | undefined {
   return /^\d{3}$/.test(status) ? (STATUSES as Readonly<Record<string, HttpStatusName>>)[status] : undefined;
 }
+
+/** Codes of HTTP's registry, as ranges. @see https://pkg.go.dev/net/http#StatusText */
+const REGISTERED: readonly (readonly [first: number, last: number])[] = [
+  [100, 103],
+  [200, 208],
+  [226, 226],
+  [300, 305],
+  [307, 308],
+  [400, 418],
+  [421, 426],
+  [428, 429],
+  [431, 431],
+  [451, 451],
+  [500, 508],
+  [510, 511],
+];
+
+/** The code of HTTP's registry that a text is, which may have a sign as an integer of Go's may; undefined when it is none. */
+export function registeredStatus(text: string): number | undefined {
+  const code = /^[+-]?\d+$/.test(text) ? Number(text) : 0;
+  return REGISTERED.some(([first, last]) => code >= first && code <= last) ? code : undefined;
+}

@@ -1,4 +1,5 @@
 import type { HTTPRetry } from '#generated/config/specs.ts';
+import { registeredStatus } from '../../base/http-status.ts';
 import type { Finding, Place } from '../finding.ts';
 
 /** Conditions of Envoy's x-envoy-retry-on and x-envoy-retry-grpc-on. */
@@ -21,27 +22,6 @@ const CONDITIONS: ReadonlySet<string> = new Set([
   'unavailable',
 ]);
 
-/** Registered status codes, as ranges. @see https://pkg.go.dev/net/http#StatusText */
-const STATUSES: readonly (readonly [first: number, last: number])[] = [
-  [100, 103],
-  [200, 208],
-  [226, 226],
-  [300, 305],
-  [307, 308],
-  [400, 418],
-  [421, 426],
-  [428, 429],
-  [431, 431],
-  [451, 451],
-  [500, 508],
-  [510, 511],
-];
-
-function isStatus(text: string): boolean {
-  const status = /^[+-]?\d+$/.test(text) ? Number(text) : 0;
-  return STATUSES.some(([first, last]) => status >= first && status <= last);
-}
-
 /** @see istio/istio pkg/config/validation/agent/validation.go `ValidateHTTPRetry` */
 export function* retryFindings(at: Place, retry: HTTPRetry | undefined): Generator<Finding> {
   if (retry === undefined) return;
@@ -51,7 +31,7 @@ export function* retryFindings(at: Place, retry: HTTPRetry | undefined): Generat
   }
   if (retryOn === '') return;
   for (const condition of retryOn.split(',')) {
-    if (CONDITIONS.has(condition) || isStatus(condition)) continue;
+    if (CONDITIONS.has(condition) || registeredStatus(condition) !== undefined) continue;
     const advice = CONDITIONS.has(condition.trim()) ? 'write commas without spaces' : 'see x-envoy-retry-on in Envoy';
     yield at.at('retryOn').error(`"${condition}" is not a condition for retries nor a status code: ${advice}`);
   }

@@ -1,5 +1,6 @@
 import type { ServerTLSSettings, TLSConfig } from '#generated/config/specs.ts';
 import type { envoy } from '#generated/proto/types.ts';
+import { isCipherSuite } from '../../config/kinds/server-tls.ts';
 import {
   ALPN_HTTP,
   type CertificateValidationContext,
@@ -25,34 +26,11 @@ const VERSIONS: Readonly<Record<string, TlsParameters['tlsMinimumProtocolVersion
   TLSV1_3: 'TLSv1_3',
 };
 
-/** Suites that Envoy's TLS library knows; it refuses a context with any other. Expressions over suites stand as they are. */
-const KNOWN_CIPHERS: ReadonlySet<string> = new Set([
-  'ECDHE-ECDSA-AES128-GCM-SHA256',
-  'ECDHE-RSA-AES128-GCM-SHA256',
-  'ECDHE-ECDSA-AES256-GCM-SHA384',
-  'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-ECDSA-CHACHA20-POLY1305',
-  'ECDHE-RSA-CHACHA20-POLY1305',
-  'ECDHE-ECDSA-AES128-SHA',
-  'ECDHE-RSA-AES128-SHA',
-  'ECDHE-ECDSA-AES256-SHA',
-  'ECDHE-RSA-AES256-SHA',
-  'AES128-GCM-SHA256',
-  'AES256-GCM-SHA384',
-  'AES128-SHA',
-  'AES256-SHA',
-  'DES-CBC3-SHA',
-]);
-
-function isUsableCipher(suite: string): boolean {
-  return suite === 'ALL' || !/^[A-Za-z0-9]/.test(suite) || KNOWN_CIPHERS.has(suite);
-}
-
 /** What the server asks for, over what the mesh has as its default. */
 function tlsParams(settings: ServerTLSSettings, defaults: TLSConfig | undefined): Pick<CommonTlsContext, 'tlsParams'> {
   const chosen = (own: readonly string[] | undefined, mesh: readonly string[] | undefined) =>
     own !== undefined && own.length > 0 ? own : (mesh ?? []);
-  const ciphers = [...new Set((settings.cipherSuites ?? []).filter(isUsableCipher))];
+  const ciphers = [...new Set((settings.cipherSuites ?? []).filter(isCipherSuite))];
   const cipherSuites = chosen(ciphers, defaults?.cipherSuites);
   const ecdhCurves = chosen(settings.ecdhCurves, defaults?.ecdhCurves);
   const minimum = VERSIONS[settings.minProtocolVersion ?? ''] ?? VERSIONS[defaults?.minProtocolVersion ?? ''];

@@ -1,5 +1,6 @@
 import type { HTTPRetry } from '#generated/config/specs.ts';
 import type { envoy } from '#generated/proto/types.ts';
+import { registeredStatus } from '../../base/http-status.ts';
 import { protoDuration } from '../../base/proto-duration.ts';
 
 type RetryPolicy = envoy.config.route.v3.RetryPolicy;
@@ -74,31 +75,10 @@ function conditions(retryOn = '', fallback: string): Pick<RetryPolicy, 'retryOn'
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
-  const codes = parts.filter(isStatusCode).map(Number);
-  const names = parts.filter((part) => !isStatusCode(part)).join(',');
+  const codes = parts.flatMap((part) => registeredStatus(part) ?? []);
+  const names = parts.filter((part) => registeredStatus(part) === undefined).join(',');
   if (codes.length === 0) return { retryOn: names };
   // Istio puts the comma even where no other condition stands; Envoy skips the empty part.
   const withCodes = names.includes(STATUS_CODES) ? names : `${names},${STATUS_CODES}`;
   return { retryOn: withCodes, retriableStatusCodes: codes };
-}
-
-/** Ranges of the codes that HTTP's registry knows (as Go's net/http lists them). */
-const STATUS_RANGES: readonly (readonly [number, number])[] = [
-  [100, 103],
-  [200, 208],
-  [226, 226],
-  [300, 305],
-  [307, 308],
-  [400, 418],
-  [421, 426],
-  [428, 429],
-  [431, 431],
-  [451, 451],
-  [500, 508],
-  [510, 511],
-];
-
-function isStatusCode(text: string): boolean {
-  const code = /^\d+$/.test(text) ? Number(text) : 0;
-  return STATUS_RANGES.some(([first, last]) => code >= first && code <= last);
 }

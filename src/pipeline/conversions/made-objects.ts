@@ -1,4 +1,5 @@
 import { sameItems } from '../../base/equal.ts';
+import { append } from '../../base/multimap.ts';
 import type { Config, ConfigKey } from '../../config/config.ts';
 import type { Derived, Graph } from '../../derive/graph.ts';
 import { type Configuration, objects } from '../configuration.ts';
@@ -16,6 +17,7 @@ export function sameMade(a: Config | undefined, b: Config | undefined): boolean 
   return a?.hash === b?.hash && a?.document === b?.document;
 }
 
+const NONE: readonly ConfigKey[] = [];
 const KINDS: readonly string[] = ['Gateway', 'VirtualService', 'DestinationRule'];
 
 /** The key of a kind of which objects are made. */
@@ -30,13 +32,19 @@ export function withMade(graph: Graph, configuration: Configuration, conversions
     for (const made of conversions) for (const key of made.keys.get(ONE)) if (!found.has(key)) found.set(key, made);
     return found;
   });
-  /** Key: `Kind/` or `Kind/namespace/`. */
+  /** By kind, and by `Kind/namespace`. */
+  const byKind = graph.derived<typeof ONE, ReadonlyMap<string, readonly ConfigKey[]>>('madeByKind', () => {
+    const found = new Map<string, ConfigKey[]>();
+    for (const key of [...makers.get(ONE).keys()].sort()) {
+      const [, kind = '', namespace = ''] = key.split('/');
+      append(found, kind, key);
+      append(found, `${kind}/${namespace}`, key);
+    }
+    return found;
+  });
   const madeKeys = graph.derived<string, readonly ConfigKey[]>(
     'madeKeys',
-    (prefix) => {
-      const start = `networking.istio.io/${prefix}`;
-      return [...makers.get(ONE).keys()].filter((key) => key.startsWith(start)).sort();
-    },
+    (kindOrNamespace) => byKind.get(ONE).get(kindOrNamespace) ?? NONE,
     { equals: sameItems },
   );
   const madeConfig = graph.derived<ConfigKey, Config | undefined>(
@@ -47,7 +55,7 @@ export function withMade(graph: Graph, configuration: Configuration, conversions
   const keysOf = (kind: string, namespace?: string): readonly ConfigKey[] => {
     const written = configuration.keysOf(kind, namespace);
     if (!KINDS.includes(kind)) return written;
-    const made = madeKeys.get(namespace === undefined ? `${kind}/` : `${kind}/${namespace}/`);
+    const made = madeKeys.get(namespace === undefined ? kind : `${kind}/${namespace}`);
     return made.length === 0 ? written : [...new Set([...written, ...made])];
   };
   const config = <Spec>(key: ConfigKey): Config<Spec> | undefined => {

@@ -28,6 +28,7 @@ test('status codes may stand among the conditions', () => {
     ['5xx, 503 ,', '5xx,retriable-status-codes', [503]],
     ['retriable-status-codes,418', 'retriable-status-codes', [418]],
     ['429', ',retriable-status-codes', [429]],
+    ['+503,-503', '-503,retriable-status-codes', [503]],
     ['999,reset', '999,reset', undefined],
   ];
   for (const [retryOn, names, codes] of cases) {
