@@ -84,7 +84,7 @@ export function proxyTargets(configuration: Configuration, workloads: Workloads,
       });
     });
 
-  /** Objects of Kubernetes are a cluster's: proxies of others have no part in them. */
+  /** Objects are a cluster's: proxies of others have no part in Services, and say themselves how they are labelled. */
   const isElsewhere = ({ clusterId }: Proxy) => clusterId !== '' && clusterId !== workloads.context().clusterId;
 
   const kubernetesTargets = (proxy: Proxy): readonly ServiceTarget[] => {
@@ -142,7 +142,8 @@ export function proxyTargets(configuration: Configuration, workloads: Workloads,
     podOf,
     targets: (proxy) => [...kubernetesTargets(proxy), ...entryTargets(proxy)].sort(compareTargets),
     workloadLabels: (proxy) => {
-      const pod = isElsewhere(proxy) ? undefined : podOf(proxy);
+      if (isElsewhere(proxy)) return undefined;
+      const pod = podOf(proxy);
       if (pod !== undefined) return proxyLabelsOfPod(pod, workloads.contextOf(pod));
       const [service] = entryTargets(proxy);
       if (service === undefined) return undefined;

@@ -107,3 +107,14 @@ test('a proxy has the labels of its pod, whatever state that is in, and its node
   assert.equal(labels['topology.kubernetes.io/region'], 'east');
   assert.equal(labels['kubernetes.io/hostname'], undefined);
 });
+
+test('what a proxy is labelled is said by the entry that has its address, or by itself where it is of another cluster', () => {
+  const endpoints = [{ address: '10.0.0.5', labels: { app: 'db' } }];
+  const spec = { hosts: ['db.example.com'], resolution: 'STATIC', ports: PORTS, endpoints };
+  const { connect } = meshFixture([object('ServiceEntry', 'db', spec)]);
+  const labelOf = (name: string, CLUSTER_ID: string) =>
+    connect(name, { ip: '10.0.0.5', labels: { app: 'said' }, metadata: { CLUSTER_ID } }).labels['app'];
+  assert.equal(labelOf('near', 'Kubernetes'), 'db');
+  assert.equal(labelOf('unsaid', ''), 'db');
+  assert.equal(labelOf('far', 'elsewhere'), 'said');
+});
