@@ -244,7 +244,11 @@ class Draft {
     const meta = { name, namespace: '', labels: {}, annotations: {} };
     const resource = resourceName(kind.kind, '', name);
     const doubtful = this.#warnings(resource);
-    const { spec, findings } = validateSpec(kind, raw, meta, { strict: this.#options.strict });
+    const other = otherObject(raw, kind);
+    const { spec, findings } =
+      other === undefined
+        ? validateSpec(kind, raw, meta, { strict: this.#options.strict })
+        : { spec: undefined, findings: [other] };
     for (const finding of findings) this.#finding(finding, [], resource);
     if (spec === undefined || doubtful) this.refuse(configKey('', kind.kind, '', name), 0);
     else this.#take({ ...meta, group: '', version: kind.versions[0] ?? '', kind: kind.kind, creationTime: 0, spec }, 0);
@@ -308,6 +312,14 @@ class Draft {
   #offset(at: Path): number {
     return offsetOf(this.#raw.text, this.#yaml.events, at);
   }
+}
+
+/** That an object of another kind stands in a file that holds one thing, as the ConfigMap that Kubernetes keeps it in. */
+function otherObject(raw: unknown, { kind, schema }: KindDefinition): Finding | undefined {
+  const written = isJsonObject(raw) ? raw['kind'] : undefined;
+  if (typeof written !== 'string' || written === kind || Object.hasOwn(schema.fields, 'kind')) return undefined;
+  const message = `"${written}" is another kind, and this file is a ${kind} itself: write its fields at the top of the file`;
+  return { severity: 'error', code: 'VM0105', path: ['kind'], message };
 }
 
 /** `Kind/namespace/name`, without a namespace `Kind/name`. */

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { oneLine } from '../base/diagnostic.ts';
+import { type Diagnostic, formatDiagnostic, oneLine } from '../base/diagnostic.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import { EXIT, StartError } from '../process/failure.ts';
 import { type RunningIstiod, runningIstiod } from './running.ts';
@@ -47,6 +47,7 @@ async function statusLines(istiod: RunningIstiod): Promise<readonly string[]> {
   const { version } = await istiod.get<{ readonly version: string }>('/version');
   const streams = await istiod.get<readonly JsonObject[]>('/debug/syncz');
   const objects = await istiod.get<readonly ObjectStatus[]>('/debug/statusz');
+  const findings = await istiod.get<readonly Diagnostic[]>('/debug/diagnosticsz');
   const addresses = Object.entries(istiod.addresses).map(([option, address]) => `${option} ${address}`);
   return [
     `istiod-vm ${version} serves: ${addresses.join(', ')}`,
@@ -54,6 +55,7 @@ async function statusLines(istiod: RunningIstiod): Promise<readonly string[]> {
     ...proxyLines(streams),
     '',
     ...sourceLines(objects),
+    ...findings.flatMap(unknownLines),
     ...objects.flatMap(refusalLines),
   ];
 }
@@ -98,6 +100,13 @@ const INSTEAD = {
   'last-good': 'its last good version is served',
   none: 'nothing is served in its place',
 } as const;
+
+/** Of what nobody can tell which object it is, as of a file that can not be read. */
+function unknownLines(finding: Diagnostic): readonly string[] {
+  return finding.severity === 'error' && finding.resource === undefined
+    ? [`not taken: ${formatDiagnostic(finding)}`]
+    : [];
+}
 
 function refusalLines({ resource, accepted, serving, location, findings, refusedBy = [] }: ObjectStatus) {
   const own = accepted ? [] : [`not taken: ${resource}, ${location}; ${INSTEAD[serving]}`, ...findings.map(indented)];

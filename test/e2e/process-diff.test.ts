@@ -155,16 +155,20 @@ test('the status of a running istiod names proxies, sources and what was refused
   isWilling = false;
   dir.write('etc/istio/conf/shop/b.yaml', entry('b', '*', 9090));
   dir.write('etc/istio/conf/shop/rule.yaml', rule('"soon"'));
+  dir.write('etc/istio/conf/shop/unknown.yaml', 'a: [');
   const { output } = await waitFor(
     async () => {
       const status = await istiodEnd(dir.path, ['status']);
-      return status.output.includes('REFUSED') && status.output.includes('not taken') ? status : undefined;
+      return ['REFUSED', 'of them not taken', 'unknown'].every((part) => status.output.includes(part))
+        ? status
+        : undefined;
     },
     { what: 'status with refusals' },
   );
   assert.match(output, new RegExp(`^istiod-vm \\S+ serves: grpc ${istiod.addresses.grpc}, http `));
   assert.match(output, /\nPROXY +CDS +EDS +LDS +RDS +CONNECTED\none\.shop +REFUSED \(\d\) +synced /);
   assert.match(output, /\nfile:etc\/istio\/conf: 3 objects, 1 of them not taken\n/);
+  assert.match(output, /\nnot taken: etc\/istio\/conf\/shop\/unknown\.yaml:1:4: error VM0103: this "\[" is not closed/);
   assert.match(
     output,
     /\nnot taken: DestinationRule\/shop\/a, etc\/istio\/conf\/shop\/rule\.yaml:1:1; its last good version is served\n(?: {2}.*\n)* {2}etc\/istio\/conf\/shop\/rule\.yaml:6:\d+: error IST0106: /,

@@ -272,6 +272,18 @@ test('a key that stands twice refuses a security policy, and anything in strict 
   assert.equal(parse(entry, { strict: true }).configs.length, 0);
 });
 
+test('a ConfigMap in the place of mesh.yaml is refused, and not read as a mesh that says nothing', () => {
+  const { configs, refused, diagnostics } = parse(
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: istio}\ndata: {mesh: "accessLogFile: /x"}\n',
+    { whole: MESH },
+  );
+  assert.deepEqual([configs.length, refused.length], [0, 1]);
+  assert.deepEqual(diagnostics.map(formatDiagnostic), [
+    'f.yaml:2:7: error VM0105: kind: "ConfigMap" is another kind, and this file is a MeshConfig itself: write its fields at the top of the file',
+  ]);
+  assert.equal(parse('kind: MeshConfig\ntrustDomain: a.test\n', { whole: MESH }).configs.length, 1);
+});
+
 test('mesh.yaml is one object without an envelope', () => {
   const mesh = (text: string) => parse(text, { whole: MESH });
   const [config] = mesh('accessLogFile: /dev/stdout\nenv: {A: 1}\nnamespaces: [a]\n').configs;
