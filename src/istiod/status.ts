@@ -91,7 +91,13 @@ function sourceLines(objects: readonly ObjectStatus[]): readonly string[] {
   if (objects.length === 0) return ['nothing is configured'];
   return [...Map.groupBy(objects, ({ source }) => source)].map(([source, own]) => {
     const refused = own.filter(({ accepted }) => !accepted).length;
-    return `${source}: ${own.length} objects${refused === 0 ? '' : `, ${refused} of them not taken`}`;
+    const left = own.filter(({ accepted, serving }) => accepted && serving === 'none').length;
+    const parts = [
+      `${own.length} objects`,
+      ...(refused === 0 ? [] : [`${refused} of them not taken`]),
+      ...(left === 0 ? [] : [`${left} of them in namespaces that are not served`]),
+    ];
+    return `${source}: ${parts.join(', ')}`;
   });
 }
 

@@ -177,4 +177,16 @@ test('the status of a running istiod names proxies, sources and what was refused
     output,
     /\nrefused by one\.shop \(CDS\): ServiceEntry\/shop\/b, etc\/istio\/conf\/shop\/b\.yaml:1:1: outbound\|9090\|\|b\.internal is not for me\n/,
   );
+  dir.write('etc/istio/mesh.yaml', 'namespaces: [shpo]\n');
+  const left = await waitFor(
+    async () => {
+      const status = await istiodEnd(dir.path, ['status']);
+      return status.output.includes('not served') ? status : undefined;
+    },
+    { what: 'status with objects that are not served' },
+  );
+  assert.match(
+    left.output,
+    /\nfile:etc\/istio\/conf: 4 objects, 1 of them not taken, 2 of them in namespaces that are not served\n/,
+  );
 });

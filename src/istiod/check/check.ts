@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
+import type { MeshFile } from '#generated/config/specs.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
+import { nearestName } from '../../base/nearest-name.ts';
 import { CERTIFICATE_FILES } from '../../config/kinds/secret.ts';
+import { MESH_KEY } from '../../config/mesh-files.ts';
 import { ConfigStore } from '../../config/store.ts';
 import { variableProblem } from '../../config/variables.ts';
 import { Graph } from '../../derive/graph.ts';
@@ -98,7 +101,26 @@ async function checkedDirectory(directory: string, env: Environment): Promise<Ch
   const placed = [...ofSecurity, ...ofServing].map((one) =>
     isBelow ? movedTo(one, join(below, one.location.file)) : one,
   );
-  return { findings: [...ofOptions, ...found, ...placed], files: store.counts().files, isStrict: strict };
+  return {
+    findings: [...ofOptions, ...found, ...emptyNamespaces(store), ...placed],
+    files: store.counts().files,
+    isStrict: strict,
+  };
+}
+
+/** Namespaces that mesh.yaml has served, and that have no object: one that is misspelt leaves all of the meant one out. */
+function* emptyNamespaces(store: ConfigStore): Generator<Diagnostic> {
+  const { namespaces = [] } = (store.get(MESH_KEY)?.spec ?? {}) as MeshFile;
+  if (namespaces.length === 0) return;
+  const known = new Set(store.keys().map((key) => key.split('/')[2] ?? ''));
+  for (const [i, namespace] of namespaces.entries()) {
+    const location = store.place(MESH_KEY, ['namespaces', i]);
+    if (known.has(namespace) || location === undefined) continue;
+    const near = nearestName(namespace, known);
+    const message = `no object is in "${namespace}"${near === undefined ? '' : `; did you mean "${near}"?`}`;
+    const path = `namespaces[${i}]`;
+    yield { severity: 'warning', code: 'IST0133', message, path, resource: 'MeshConfig/mesh', location };
+  }
 }
 
 /** Files of certificates are called as configuration names them: relative to the root, or absolute. */

@@ -254,3 +254,13 @@ test('mesh.yaml makes a check as strict as the server that it is for', async (t)
   assert.equal(code, 2);
   assert.match(text, /b\.yaml:7:5: error VM0001: /);
 });
+
+test('a namespace that mesh.yaml has served, and that has no object, is told', async (t) => {
+  const dir = tree(t, { 'etc/istio/conf/shop/a.yaml': ENTRY, 'etc/istio/mesh.yaml': 'namespaces: [shop, shpo]\n' });
+  const { code, text } = await checked(dir.path);
+  assert.equal(code, 0);
+  assert.match(
+    text,
+    /etc\/istio\/mesh\.yaml:1:20: warning IST0133: namespaces\[1\]: no object is in "shpo"; did you mean "shop"\?\n/,
+  );
+});
