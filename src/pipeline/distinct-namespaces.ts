@@ -8,6 +8,8 @@ export interface DistinctNamespaces {
   /** Some rule speaks of namespaces in a way that may concern any. */
   readonly all: boolean;
   readonly names: ReadonlyMap<string, true>;
+  /** Some host is in several namespaces, and routers see them in another order than sidecars. */
+  readonly sharedHosts: boolean;
 }
 
 export function isDistinct({ all, names }: DistinctNamespaces, namespace: string): boolean {
@@ -25,13 +27,17 @@ export function distinctNamespaces(
 ): DistinctNamespaces {
   const names = new Map<string, true>();
   const owner = new Map<Hostname, string>();
+  let sharedHosts = false;
   for (const [target, exported] of services) {
     if (target !== '*') names.set(target, true);
     for (const { namespace, hostname } of exported) {
       if (target !== '*') names.set(namespace, true);
       const first = owner.get(hostname);
       if (first === undefined) owner.set(hostname, namespace);
-      else if (first !== namespace) names.set(first, true).set(namespace, true);
+      else if (first !== namespace) {
+        sharedHosts = true;
+        names.set(first, true).set(namespace, true);
+      }
     }
   }
   let all = false;
@@ -43,5 +49,5 @@ export function distinctNamespaces(
       if (target !== '*') names.set(target, true).set(namespace, true);
     }
   }
-  return { all, names: new Map([...names].sort()) };
+  return { all, names: new Map([...names].sort()), sharedHosts };
 }

@@ -161,9 +161,10 @@ export function deriveScopes(
   const sidecarScopes = graph.derived<string, SidecarScope>('sidecarScopeOf', (id) => {
     const at = id.indexOf('|');
     const namespace = id.slice(0, at);
-    const ofSidecar = at < id.length - 1 && !id.endsWith(`|${OF_ROUTERS}`);
-    if (ofSidecar || isDistinct(distinct.get(ONE), namespace)) return computed.get(id);
-    return { ...computed.get('|'), namespace };
+    const sidecar = id.slice(at + 1);
+    const ofRouters = sidecar === OF_ROUTERS;
+    if ((sidecar !== '' && !ofRouters) || isDistinct(distinct.get(ONE), namespace)) return computed.get(id);
+    return { ...computed.get(ofRouters && distinct.get(ONE).sharedHosts ? `|${sidecar}` : '|'), namespace };
   });
   const targets = graph.derived<ProxyScope, readonly ServiceTarget[]>('targets', (scope) =>
     scope.targets.flatMap(({ serviceId, port, targetPort }) => {

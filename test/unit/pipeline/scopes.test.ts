@@ -17,3 +17,20 @@ test('of a host in two namespaces sidecars see their own, routers the first', ()
   assert.deepEqual(portsSeenBy('sidecar'), [80]);
   assert.deepEqual(portsSeenBy('router'), [81]);
 });
+
+test('a Kubernetes Service takes the place of an entry of its host, which for routers stays where the entry stood', () => {
+  const entry = (namespace: string, name: string, host: string) =>
+    object('ServiceEntry', name, { hosts: [host], ports: [{ number: 80, name: 'http', protocol: 'HTTP' }] }, namespace);
+  const service = object('Service', 'web', { ports: [{ name: 'http', port: 80 }] }, 'b');
+  const { connect, pipeline } = meshFixture([
+    entry('a', 'first', 'web.b.svc.cluster.local'),
+    { ...entry('a', 'second', 'second.example.com'), creationTime: 1 },
+    { ...service, creationTime: 2 },
+  ]);
+  const seenBy = (type: 'sidecar' | 'router') =>
+    pipeline.mesh.sidecarScope
+      .get(connect(type, { type, namespace: 'c' }))
+      .services.map(({ name, registry }) => `${registry} ${name}`);
+  assert.deepEqual(seenBy('sidecar'), ['External second.example.com', 'Kubernetes web']);
+  assert.deepEqual(seenBy('router'), ['Kubernetes web', 'External second.example.com']);
+});
