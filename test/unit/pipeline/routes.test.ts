@@ -195,6 +195,18 @@ test('a Sidecar decides over which services a port of its own routes, and what b
   assert.deepEqual(hosts(route('3128')), ['b.example.com:80', 'b.example.com:81', 'block_all']);
 });
 
+test('where an egress listener is bound, and whether connections are led there, names its routes anew', () => {
+  const sidecar = (more: Spec) => object('Sidecar', 'default', { egress: [{ hosts: ['./*'], ...more }] });
+  const { names, edit } = started([service('a', { 81: '' }), sidecar({})]);
+  assert.deepEqual(names(), ['81']);
+  for (const more of [{ captureMode: 'NONE' }, { bind: '127.0.0.9' }]) {
+    edit(sidecar(more));
+    assert.deepEqual(names(), ['a.example.com:81']);
+    edit(sidecar({}));
+    assert.deepEqual(names(), ['81']);
+  }
+});
+
 test('a proxy with a port for all hosts routes there over every port of every service', () => {
   const { route } = started([service('a', { 80: 'HTTP', 81: 'HTTP' })], [{ metadata: { HTTP_PROXY_PORT: '15007' } }]);
   assert.deepEqual(
