@@ -12,7 +12,7 @@ import { type Discovery, discoveryOf } from '../envoy/clusters/outbound.ts';
 import type { ClusterView } from '../envoy/clusters/view.ts';
 import { clusterName, sniClusterName } from '../envoy/names.ts';
 import type { ConsolidatedDestinationRule } from '../model/destination-rule.ts';
-import type { ProxyScope } from '../model/scope.ts';
+import { OF_ROUTERS, type ProxyScope } from '../model/scope.ts';
 import type { Service, ServicePort } from '../model/service.ts';
 import { portTrafficPolicy, subsetTrafficPolicy } from '../model/traffic-policy.ts';
 import { fullHostname } from '../model/virtual-service.ts';
@@ -141,7 +141,7 @@ export function deriveOutboundPlan(graph: Graph, mesh: Mesh): OutboundPlans {
     return planned.get(planKey({ list: services.get(scope), namespace, labels, type: view.type, passesTls }));
   });
   const ofEverybody = graph.derived<PlanKind, OutboundPlan>('sharedOutboundPlan', (kind) => {
-    const list = listFor({ namespace: '', sidecar: '' });
+    const list = listFor({ namespace: '', sidecar: kind.type === 'sidecar' ? '' : OF_ROUTERS });
     return planned.get(planKey({ ...kind, list, namespace: ANY_NAMESPACE, labels: NO_LABELS }));
   });
   const entryOf: OutboundPlans['entryOf'] = (scope, service, name) => {
