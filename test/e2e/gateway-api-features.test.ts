@@ -84,12 +84,6 @@ let b: HttpBackend;
 let c: HttpBackend;
 const stack = new AsyncDisposableStack();
 
-async function backend(name: string): Promise<HttpBackend> {
-  const started = await HttpBackend.start(name);
-  stack.defer(() => started.stop());
-  return started;
-}
-
 async function listening(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   stack.defer(() => void server.close());
@@ -113,9 +107,9 @@ function socketBackend(): Promise<number> {
 
 before(async () => {
   [first = 0, second = 0] = await freePorts(2);
-  const a = await backend('a');
-  b = await backend('b');
-  c = await backend('c');
+  const a = stack.use(await HttpBackend.start('a'));
+  b = stack.use(await HttpBackend.start('b'));
+  c = stack.use(await HttpBackend.start('c'));
   mesh = stack.use(
     await LocalMesh.start({
       type: 'router',
@@ -132,8 +126,8 @@ before(async () => {
           service('a', 'shop', a.port),
           service('b', 'shop', b.port),
           service('c', 'shop', c.port),
-          service('h2c', 'shop', await http2Backend(), 'http', 'kubernetes.io/h2c'),
-          service('socket', 'shop', await socketBackend(), 'http', 'kubernetes.io/ws'),
+          service('h2c', 'shop', await http2Backend(), { appProtocol: 'kubernetes.io/h2c' }),
+          service('socket', 'shop', await socketBackend(), { appProtocol: 'kubernetes.io/ws' }),
           service('vault', 'guests', a.port),
         ].join(''),
         'shop/routes.yaml': ROUTES,
@@ -233,8 +227,7 @@ test('the Envoy refused nothing of all this', async () => {
 test('sidecars route by what has a Service for its parent', async () => {
   await using mine = new AsyncDisposableStack();
   const [port = 0] = await freePorts(1);
-  const [v1, v2] = [await HttpBackend.start('v1'), await HttpBackend.start('v2')];
-  for (const started of [v1, v2]) mine.defer(() => started.stop());
+  const [v1, v2] = [mine.use(await HttpBackend.start('v1')), mine.use(await HttpBackend.start('v2'))];
   const parent = `{group: "", kind: Service, name: web, port: ${port}}`;
   const to = (name: string): string => `backendRefs: [{name: ${name}, port: ${port}}]`;
   const rules = `  rules:
@@ -247,8 +240,8 @@ test('sidecars route by what has a Service for its parent', async () => {
       files: {
         // What is headless is called at the addresses of its endpoints.
         'shop/services.yaml': [
-          service('web', 'shop', v1.port, 'http', undefined, port).replace('None', '10.96.0.1'),
-          service('web-v2', 'shop', v2.port, 'http', undefined, port).replace('None', '10.96.0.2'),
+          service('web', 'shop', v1.port, { port, clusterIP: '10.96.0.1' }),
+          service('web-v2', 'shop', v2.port, { port, clusterIP: '10.96.0.2' }),
         ].join(''),
         'shop/route.yaml': route('HTTPRoute', 'web', rules, { parent }),
       },

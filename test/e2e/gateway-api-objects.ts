@@ -1,21 +1,26 @@
 /** Texts of objects for a gateway on this machine. */
 
-/** A Kubernetes Service with one endpoint on loopback. @param appProtocol as Kubernetes words it; the name says enough otherwise */
-export function service(
-  name: string,
-  namespace: string,
-  endpoint: number,
-  portName = 'http',
-  appProtocol?: string,
-  port = 80,
-): string {
+export interface ServiceOptions {
+  /** Says the protocol, where `appProtocol` does not; default: http. */
+  readonly portName?: string;
+  /** As Kubernetes words it. */
+  readonly appProtocol?: string;
+  /** Default: 80. */
+  readonly port?: number;
+  /** Default: None, the service is headless. */
+  readonly clusterIP?: string;
+}
+
+/** A Kubernetes Service with one endpoint on loopback. */
+export function service(name: string, namespace: string, endpoint: number, options: ServiceOptions = {}): string {
+  const { portName = 'http', appProtocol, port = 80, clusterIP = 'None' } = options;
   const spoken = appProtocol === undefined ? '' : `, appProtocol: ${appProtocol}`;
   return `---
 apiVersion: v1
 kind: Service
 metadata: {name: ${name}, namespace: ${namespace}}
 spec:
-  clusterIP: None
+  clusterIP: ${clusterIP}
   ports: [{name: ${portName}, port: ${port}, targetPort: ${endpoint}${spoken}}]
 ---
 apiVersion: discovery.k8s.io/v1

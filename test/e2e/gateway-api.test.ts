@@ -90,12 +90,6 @@ let b: HttpBackend;
 let c: HttpBackend;
 const stack = new AsyncDisposableStack();
 
-async function backend(name: string): Promise<HttpBackend> {
-  const started = await HttpBackend.start(name);
-  stack.defer(() => started.stop());
-  return started;
-}
-
 /** A server that takes requests and never answers. */
 async function silent(): Promise<number> {
   const server: Server = createServer();
@@ -110,10 +104,10 @@ async function silent(): Promise<number> {
 before(async () => {
   const [http = 0, tls = 0, tcp = 0] = await freePorts(3);
   ports = { http, tls, tcp };
-  a = await backend('a');
-  b = await backend('b');
-  c = await backend('c');
-  const vault = await backend('vault');
+  a = stack.use(await HttpBackend.start('a'));
+  b = stack.use(await HttpBackend.start('b'));
+  c = stack.use(await HttpBackend.start('c'));
+  const vault = stack.use(await HttpBackend.start('vault'));
   const certificates = stack.use(new WorkDir('certificates'));
   const authority = new TestAuthority(certificates.path);
   const { chain: cert, key } = authority.issue('DNS:one.example.com');
@@ -136,8 +130,8 @@ before(async () => {
           service('b', 'shop', b.port),
           service('c', 'shop', c.port),
           service('slow', 'shop', await silent()),
-          service('secret', 'shop', secret.port, 'tls'),
-          service('plain', 'shop', plain.port, 'tcp'),
+          service('secret', 'shop', secret.port, { portName: 'tls' }),
+          service('plain', 'shop', plain.port, { portName: 'tcp' }),
         ].join(''),
         'bank/services.yaml': service('vault', 'bank', vault.port),
         'shop/routes.yaml': ROUTES,

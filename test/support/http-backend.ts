@@ -46,4 +46,8 @@ export class HttpBackend {
       this.#server.closeAllConnections();
     });
   }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
 }
