@@ -12,6 +12,7 @@ import { inject } from 'postject';
 import { writeCodeCache } from './build/code-cache.mjs';
 import { lazyPackages } from './build/lazy-packages.mjs';
 import { nodeBinary } from './build/node-binary.mjs';
+import { NODE_FLAGS } from './build/node-flags.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const target = process.env.TARGET_ARCH ?? arch;
@@ -32,22 +33,19 @@ const { metafile } = await build({
   legalComments: 'none',
   define: { 'process.env.ISTIOD_VM_VERSION': JSON.stringify(version) },
   metafile: true,
-  // Two explain faults, one is for Lua, one for regular expressions, and the last for terminals.
+  // What explains broken YAML, reads Lua and regular expressions, writes for terminals, and looks at traces of metrics.
   plugins: [lazyPackages(['yaml', 'luaparse', 're2js', 'pino-pretty', '@opentelemetry/api'])],
   logLevel: 'warning',
 });
 writeFileSync('dist/istiod.meta.json', JSON.stringify(metafile));
 
-// Nobody who may send a signal opens a debugger's port with it. Young objects have 8 MB: with 16, which V8 would take, no change
-// costs less, and 1,000 services take 20 MB more (docs/performance.md).
-const flags = ['--max-semi-space-size=8', '--disable-sigusr1'];
 const bundle = readFileSync('dist/istiod.cjs');
 if (!isAscii(bundle)) throw new Error('the bundle is read as ASCII: write other characters as escapes');
 // A function as Node makes one of each module. The text that runs is to the letter that of which the code cache is made.
 writeFileSync('dist/istiod.program', `(function(exports,require,module){${bundle}\n})`);
 // It is not the same from run to run.
 const hasCodeCache = isNative && process.env.REPRODUCIBLE !== '1';
-if (hasCodeCache) await writeCodeCache('dist/istiod.program', 'dist/istiod.cache', flags);
+if (hasCodeCache) await writeCodeCache('dist/istiod.program', 'dist/istiod.cache', NODE_FLAGS);
 
 const assets = { program: 'dist/istiod.program', ...(hasCodeCache ? { 'code-cache': 'dist/istiod.cache' } : {}) };
 for (const file of Object.values(assets)) writeFileSync(file, compressed(readFileSync(file)));
@@ -63,7 +61,7 @@ writeFileSync(
     output: 'dist/istiod.blob',
     disableExperimentalSEAWarning: true,
     assets,
-    execArgv: flags,
+    execArgv: NODE_FLAGS,
     execArgvExtension: 'none',
   }),
 );

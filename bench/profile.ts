@@ -6,6 +6,7 @@
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { NODE_FLAGS } from '../build/node-flags.ts';
 import { IstiodProcess } from '../test/support/istiod-process.ts';
 import { waitFor } from '../test/support/wait.ts';
 import { WorkDir } from '../test/support/work-dir.ts';
@@ -100,7 +101,7 @@ async function profiled(services: number, kind: ChangeKind): Promise<string> {
     root: work.path,
     settings: 'log: {level: warn}\n',
     withinMs: 120_000,
-    env: { NODE_OPTIONS: `--max-semi-space-size=8 --import=${resolve('bench/profiler.mjs')}`, PROFILE_OUT: out },
+    env: { NODE_OPTIONS: [...NODE_FLAGS, `--import=${resolve('bench/profiler.mjs')}`].join(' '), PROFILE_OUT: out },
   });
   const { pid, addresses } = istiod;
   const common = { dir, format: 'yaml', address: addresses.grpc, pid, services, clients: 20 } as const;

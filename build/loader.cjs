@@ -7,9 +7,12 @@ const { getRawAsset } = require('node:sea');
 const { Script } = require('node:vm');
 const { zstdDecompressSync } = require('node:zlib');
 
-/** Compressed, as what is read of the executable stays in memory as long as it runs. */
+/** More than any of them has, so that it comes in one piece: what is put together of many is in memory twice. */
+const MOST_BYTES = 1 << 23;
+
+/** Packed: the executable is 4 MB smaller. */
 function asset(name) {
-  return zstdDecompressSync(getRawAsset(name), { chunkSize: 1 << 23 });
+  return zstdDecompressSync(getRawAsset(name), { chunkSize: MOST_BYTES });
 }
 
 /** Undefined where there is none: for another processor than that of the machine that builds, and in a reproducible build. */
