@@ -16,8 +16,14 @@ export function luaProblem(code: string): string | undefined {
 const LUA = 'envoy.extensions.filters.http.lua.v3.Lua';
 const LUA_PER_ROUTE = 'envoy.extensions.filters.http.lua.v3.LuaPerRoute';
 
-/** Scripts that stand in a message in proto JSON, however deep, each with its path. */
-export function* scriptsIn(value: unknown, path: Path = []): Generator<{ readonly path: Path; readonly code: string }> {
+/** A script, and where it stands. */
+interface Script {
+  readonly path: Path;
+  readonly code: string;
+}
+
+/** Scripts that stand in a message in proto JSON, however deep. */
+export function* scriptsIn(value: unknown, path: Path = []): Generator<Script> {
   if (Array.isArray(value)) {
     for (const [i, item] of value.entries()) yield* scriptsIn(item, [...path, i]);
     return;
@@ -35,7 +41,7 @@ export function* scriptsIn(value: unknown, path: Path = []): Generator<{ readonl
 }
 
 /** `envoy.config.core.v3.DataSource`, one or a map of them. */
-function* sourcesIn(value: unknown, path: Path): Generator<{ readonly path: Path; readonly code: string }> {
+function* sourcesIn(value: unknown, path: Path): Generator<Script> {
   if (!isJsonObject(value)) return;
   const { inlineString } = value;
   if (typeof inlineString === 'string') yield { path: [...path, 'inlineString'], code: inlineString };
