@@ -93,13 +93,6 @@ test('a service that comes or goes is one more or less in each set, of which not
   assert.deepEqual(ran(), []);
 });
 
-test('so it is for gateways, which see another service than sidecars where a host is in several namespaces', () => {
-  const services = [...Array.from({ length: 20 }, (_, i) => service(`s${i}`)), service('s0', {}, 'other')];
-  const { edit, ran } = started(services, { a: { namespace: 'edge', type: 'router' } }, ITEMS);
-  edit(service('third'));
-  assert.deepEqual([...ran()].sort(), ITEMS);
-});
-
 test('a rule of one namespace shapes the clusters of that namespace only', () => {
   const private_ = rule('web', { trafficPolicy: { loadBalancer: { simple: 'RANDOM' } }, exportTo: ['.'] }, 'a');
   const { resources } = started([service('web'), private_], { a: { namespace: 'a' }, b: { namespace: 'b' } });
