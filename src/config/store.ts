@@ -249,15 +249,10 @@ export class ConfigStore {
     const changed = this.#changedFindings(files);
     this.#graph.batch(() => {
       for (const key of edited) this.#noteChange(key);
-      for (const key of touched) this.#put(key, this.get(key));
+      for (const key of touched) if (this.configs.set(key, this.get(key))) this.#revision++;
       for (const file of changed) this.diagnostics.set(file, this.#findings.get(file));
     });
     if (changed.size > 0) for (const listener of this.#listeners) listener(changed);
-  }
-
-  #put(key: ConfigKey, config: Config | undefined): void {
-    if (config?.hash !== this.configs.get(key)?.hash) this.#revision++;
-    this.configs.set(key, config);
   }
 
   /** Called before the change, for objects that were edited. */

@@ -31,9 +31,10 @@ export interface Input<K extends Key, V> {
   get(key: K): V | undefined;
   /**
    * @param value undefined deletes
+   * @returns whether it is another value than before
    * @throws outside of a batch, and in a derivation
    */
-  set(key: K, value: V | undefined): void;
+  set(key: K, value: V | undefined): boolean;
   /**
    * The keys grouped by what `buckets`, a pure function, says of each value. A key may stand in no bucket, or in several.
    */

@@ -24,23 +24,24 @@ export class StoredInput<K extends Key, V> implements Input<K, V> {
     return this.#cells.get(key);
   }
 
-  set(key: K, value: V | undefined): void {
+  set(key: K, value: V | undefined): boolean {
     this.#engine.refuseInDerivation(`the input ${this.name} is set`);
     if (this.#engine.batches === 0) throw new Error(`the input ${this.name} is set outside of a batch`);
     const old = this.#values.get(key);
-    if (this.#same(old, value)) return;
+    if (this.#same(old, value)) return false;
     // All buckets before the first change: their functions come from outside and may throw.
     const moves = this.#indexes.map((index) => index.move(key, old, value));
     if (value === undefined) this.#values.delete(key);
     else this.#values.set(key, value);
     this.#cells.cells.get(key)?.invalidate();
-    for (const move of moves) move();
+    for (const [i, index] of this.#indexes.entries()) index.apply(key, moves[i] as Move<Key>);
     this.#engine.touched = true;
+    return true;
   }
 
   index<B extends Key>(name: string, buckets: (value: V, key: K) => Iterable<B>): Index<B, K> {
     const index = new StoredIndex<B, K, V>(this.#engine, `${this.name}.${name}`, buckets);
-    for (const [key, value] of this.#values) index.move(key, undefined, value)();
+    for (const [key, value] of this.#values) index.apply(key, index.move(key, undefined, value));
     this.#indexes.push(index as unknown as StoredIndex<Key, K, V>);
     return index;
   }
@@ -50,6 +51,13 @@ export class StoredInput<K extends Key, V> implements Input<K, V> {
     return this.#all.get('');
   }
 }
+
+interface Move<B> {
+  readonly leaves: Iterable<B>;
+  readonly joins: Iterable<B>;
+}
+
+const NOWHERE: readonly never[] = [];
 
 class StoredIndex<B extends Key, K extends Key, V> implements Index<B, K> {
   readonly name: string;
@@ -67,22 +75,30 @@ class StoredIndex<B extends Key, K extends Key, V> implements Index<B, K> {
     return this.#cells.get(bucket);
   }
 
-  /** The change of membership when the value of `key` changes; nothing happens before it is called. */
-  move(key: K, from: V | undefined, to: V | undefined): () => void {
-    const before = new Set(from === undefined ? [] : this.#buckets(from, key));
-    const after = new Set(to === undefined ? [] : this.#buckets(to, key));
-    return () => {
-      for (const bucket of before.difference(after)) this.#change(bucket, (members) => members.delete(key));
-      for (const bucket of after.difference(before)) this.#change(bucket, (members) => members.add(key));
-    };
+  /** The change of membership when the value of `key` changes from one to another. Nothing happens before it is applied. */
+  move(key: K, from: V | undefined, to: V | undefined): Move<B> {
+    const before = from === undefined ? NOWHERE : [...this.#buckets(from, key)];
+    const after = to === undefined ? NOWHERE : [...this.#buckets(to, key)];
+    // Most objects come or go, and there is nothing to compare.
+    if (before.length === 0 || after.length === 0) return { leaves: before, joins: after };
+    const left = new Set(before);
+    const joined = new Set(after);
+    return { leaves: left.difference(joined), joins: joined.difference(left) };
   }
 
-  #change(bucket: B, change: (members: Set<K>) => void): void {
-    const members = this.#members.get(bucket) ?? new Set();
-    change(members);
-    if (members.size === 0) this.#members.delete(bucket);
-    else this.#members.set(bucket, members);
-    this.#cells.cells.get(bucket)?.invalidate();
+  apply(key: K, { leaves, joins }: Move<B>): void {
+    for (const bucket of leaves) {
+      const members = this.#members.get(bucket);
+      members?.delete(key);
+      if (members?.size === 0) this.#members.delete(bucket);
+      this.#cells.cells.get(bucket)?.invalidate();
+    }
+    for (const bucket of joins) {
+      const members = this.#members.get(bucket);
+      if (members === undefined) this.#members.set(bucket, new Set([key]));
+      else members.add(key);
+      this.#cells.cells.get(bucket)?.invalidate();
+    }
   }
 
   #sorted(bucket: B): readonly K[] {

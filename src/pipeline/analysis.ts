@@ -49,17 +49,17 @@ export function deriveAnalysis(graph: Graph, mesh: Mesh, resources: ReadonlyMap<
     ...deriveAccessFacts(graph, mesh),
     ...deriveCertificateFacts(graph, mesh),
   };
+  const kinds = [...new Set(ANALYZERS.flatMap((analyzer) => analyzer.kinds))].sort();
+  const ofKind = new Map(kinds.map((kind) => [kind, ANALYZERS.filter((analyzer) => analyzer.kinds.includes(kind))]));
   const findings = graph.collection<string, ConfigKey, readonly Finding[]>('findings', {
     items: (kind) => mesh.byKind.get(kind),
     value: (key, kind) => {
       const config = mesh.config(key);
       if (config === undefined) return undefined;
-      const found = ANALYZERS.filter(({ kinds }) => kinds.includes(kind)).flatMap((a) => [
-        ...a.findings(config, facts),
-      ]);
+      const found = (ofKind.get(kind) ?? []).flatMap((analyzer) => [...analyzer.findings(config, facts)]);
       return found.length === 0 ? undefined : found;
     },
     equals: (a, b) => sameItems(a, b, deepEqual),
   });
-  return { kinds: [...new Set(ANALYZERS.flatMap(({ kinds }) => kinds))].sort(), findings };
+  return { kinds, findings };
 }

@@ -26,6 +26,17 @@ test('an input is set in a batch and nowhere else', () => {
   assert.equal(input.get('a'), undefined);
 });
 
+test('an input says whether what is set is another value', () => {
+  const graph = new Graph();
+  const input = graph.input<string, number>('input', { equals: (a, b) => a % 10 === b % 10 });
+  graph.batch(() => {
+    assert.deepEqual(
+      [1, 1, 11, 2, undefined, undefined].map((value) => input.set('a', value)),
+      [true, false, false, true, true, false],
+    );
+  });
+});
+
 test('a derivation may neither watch, nor read a watch, nor sweep, nor explain', () => {
   const { graph, doubled } = doubling();
   const watch = graph.watch(doubled, 'a');
